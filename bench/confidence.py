@@ -31,13 +31,13 @@ from parsemark.engine.derived.parsers import (
 )
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UsageError
-from parsemark.stats.calibration import d_ece
 from parsemark.stats.detection import precision_recall_curve
 from parsemark.stats.parser_confidence import (
     at_threshold,
     best_threshold,
     calibrators_by_document,
     cross_calibrated,
+    d_ece,
     fit_calibrator,
     risk_coverage,
 )

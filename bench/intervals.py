@@ -60,8 +60,8 @@ def ranked(rng: np.random.Generator, n: int, kind: tuple[float, float, float], b
 
 def ranked_coverage(n: int, kind: tuple[float, float, float], bend: float, runs: int) -> dict[str, float]:
     """Share of the intervals of AP and D-ECE that hold the true value."""
-    from parsemark.stats.calibration import d_ece
     from parsemark.stats.detection import average_precision
+    from parsemark.stats.parser_confidence import d_ece
 
     rng = np.random.default_rng(11)
     many = ranked(rng, N_TRUE, kind, bend)

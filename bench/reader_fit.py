@@ -24,8 +24,8 @@ from scipy.stats import pearsonr, spearmanr
 
 from bench.reader_cases import cases
 from parsemark.metrics import TableInput
-from parsemark.metrics.reader.best_reading import read
 from parsemark.metrics.reader.events import FULL_SCORE, MISREAD, Account, Kind
+from parsemark.metrics.reader.metric import read
 from parsemark.metrics.reader.parameters import PARAMETERS, Parameters
 from parsemark.study import correlate, read_ratings
 

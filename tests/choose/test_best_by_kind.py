@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from parsemark.choose import Choice, ParserCandidate, in_words
-from parsemark.choose.best_by_kind import KindStanding, best_by_kind
+from parsemark.choose.choice import KindStanding, best_by_kind
 from parsemark.model import Element, Prediction
 from parsemark.pdf.page_kinds import NO_LAYER
 from parsemark.protocols.run_data.unread_pages import unread_scans

@@ -15,10 +15,11 @@ from typer.testing import CliRunner
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
 from parsemark.corpora.carried.content import DocumentContent
+from parsemark.corpora.carried.rulings import missing_span
 from parsemark.corpora.carried.tagged import TaggedDocument, read_tagged
 from parsemark.corpora.files import load_folder, write_manifest, write_page
 from parsemark.errors import CorpusError, PdfError
-from parsemark.model import Box, Category, Table
+from parsemark.model import Box, Category, Cell, Table
 from parsemark.pdf import Glyph
 from parsemark.pdf import tags as pdf_tags
 from parsemark.pdf.marked import OwnedPage
@@ -510,3 +511,19 @@ def test_numbers_and_marks_in_text_from_right_to_left() -> None:
         (" ", 80, 50, 10, 2),
     )
     assert mark.text(mark.pieces(0)) == "אב*"
+
+
+@pytest.mark.parametrize(("start", "said"), [(0, None), (30, "no line stands below row 1 in column 1")])
+def test_an_empty_cell_without_the_line_that_others_have_above_them_lacks_a_span(
+    start: int, said: str | None
+) -> None:
+    cells = [
+        Cell(r, c, "" if (r, c) == (1, 0) else "x", box=Box(30 * c + 2, 20 * r, 30 * c + 22, 20 * r + 10))
+        for r in range(3)
+        for c in range(3)
+    ]
+    upright = [Box(x, 0, x, 50) for x in (26, 56)]
+    lying = [Box(start, 15, 86, 15), Box(0, 35, 86, 35)]
+    shapes = tuple((-1, False, box) for box in upright + lying)
+    page = OwnedPage(100, 100, (), (), (), frozenset(), shapes)
+    assert missing_span(page, Table(3, 3, tuple(cells)), Box(0, 0, 86, 50)) == said

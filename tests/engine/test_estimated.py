@@ -22,9 +22,8 @@ from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import FormatError, UsageError
 from parsemark.model import Box, Element, Prediction, Table
-from parsemark.stats.calibration import d_ece
 from parsemark.stats.detection import average_precision
-from parsemark.stats.parser_confidence import risk_coverage
+from parsemark.stats.parser_confidence import d_ece, risk_coverage
 from parsemark.store import Run
 
 PLACE = Box(0, 0, 100, 50)

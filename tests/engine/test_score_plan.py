@@ -10,8 +10,7 @@ from tests.engine.fakes import FakeParser, make_corpus
 
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring import score as scoring
-from parsemark.engine.scoring.plan import plan_chunks
-from parsemark.engine.scoring.score import score_run
+from parsemark.engine.scoring.score import plan_chunks, score_run
 from parsemark.store import Run, RunFolder
 from parsemark.store.records import ParseRecord
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.matching.cut_tables import CutPage, cut_page
 
 from parsemark.matching import match_by_ngrams
-from parsemark.matching.fragments import PieceClaims, assign_pieces, worth
+from parsemark.matching.fragments import PieceClaims, assign_pieces
 from parsemark.model import Box, Element, Table
 
 HEADER = [["Region", "Revenue", "Cost", "Margin"]]
@@ -14,6 +14,19 @@ BODIES = [
     [["North", "12.1", "3.4", "8.7"], ["South", "22.9", "7.0", "15.9"]],
     [["Glass", "1044", "900", "144"], ["Steel", "2310", "1999", "311"], ["Wood", "77", "70", "7"]],
 ]
+
+
+def worth(pieces: PieceClaims, assigned: list[int | None]) -> float:
+    """Of a whole assignment: for each prediction the truth that it is a piece of, or None."""
+    total = 0.0
+    left = list(pieces.wholes)
+    for p, t in enumerate(assigned):
+        if t is None:
+            continue
+        total += float(pieces.gains(t, left[t])[p])
+        left[t] = np.maximum(left[t] - pieces.claims[t][p], 0.0)
+        total -= pieces.disorder(p, t, [(q, u) for q, u in enumerate(assigned[:p]) if u is not None])
+    return total
 
 
 def table(name: str, rows: list[list[str]], box: Box | None = None) -> Element:

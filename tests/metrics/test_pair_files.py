@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.errors import FormatError, UnknownNameError, UsageError
-from parsemark.judges.pair_lines import PairLines
+from parsemark.judges import AnswerStore, Asker
+from parsemark.judges.pairs import judge_lines
 from parsemark.metrics import list_metrics, score, teds
 from parsemark.metrics.pair_files import score_lines
 from parsemark.metrics.prepared import TableInput
@@ -183,7 +184,7 @@ def test_odd_ids_leave_the_output_readable(identity: str) -> None:
     assert "id" in json.loads(result.as_json(), parse_constant=pytest.fail)
 
 
-def test_judges_and_metrics_refuse_the_same_lines() -> None:
+def test_judges_and_metrics_refuse_the_same_lines(tmp_path: Path) -> None:
     lines = [
         "not json",
         "[1]",
@@ -195,7 +196,8 @@ def test_judges_and_metrics_refuse_the_same_lines() -> None:
         '{"id": "\udc80", "truth": "a", "pred": "a"}',
         '{"id": 1, "truth": "a", "pred": "a", "pred_format": "word"}',
     ]
-    read = PairLines(lines)
-    assert list(read) == []
-    assert read.problems == [(s.line, s.score.message) for s in score_lines(lines, ["cell_f1"])]
-    assert len(read.problems) == len(lines)
+    told: list[tuple[int, str]] = []
+    with AnswerStore(tmp_path / "answers.sqlite") as answers:
+        judge_lines(lines, [], Asker(answers), tell=lambda line, why: told.append((line, why)))
+    assert told == [(s.line, s.score.message) for s in score_lines(lines, ["cell_f1"])]
+    assert len(told) == len(lines)

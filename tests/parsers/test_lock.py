@@ -9,7 +9,7 @@ import pytest
 from parsemark.errors import ParserError
 from parsemark.parsers import Environment, get_parser, parser_names
 from parsemark.parsers.declaration import read_declaration
-from parsemark.parsers.lock import lock_path, needs_lock, read_lock, write_lock
+from parsemark.parsers.environment import lock_path, needs_lock, read_lock, write_lock
 
 BUILT_IN = parser_names()
 PIN = re.compile(r"([A-Za-z0-9][\w.-]*)==\S+( ; [^\\]+?)?( --hash=sha256:[0-9a-f]{64})+")

@@ -100,7 +100,7 @@ def test_other_packages_stay_at_the_versions_of_the_script(index: Path, tmp_path
     script = write_script(tmp_path, '"tabler==1.2", "helper==2"', name="tabler_worker.py")
     script.write_text(script.read_text().replace("# licence", '# package = "tabler"\n# licence'))
     from parsemark.parsers.catalogue import read_declaration
-    from parsemark.parsers.lock import write_lock
+    from parsemark.parsers.environment import write_lock
 
     assert write_lock(script, read_declaration(script)) is not None
     pins = {v: [line.split()[0] for line in get_parser(f"{script}@{v}").lock] for v in ("0.9", "1.4")}

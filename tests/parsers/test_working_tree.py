@@ -12,7 +12,7 @@ from tests.parsers.scripts import write_worker
 from parsemark.errors import ParserError
 from parsemark.parsers import Parser, get_parser
 from parsemark.parsers.parser import KIT
-from parsemark.parsers.working_tree import modules_in, package_name, sibling_modules, tree_hash
+from parsemark.parsers.working_tree import modules_in, package_name, tree_hash
 
 HEADER = """\
 # /// script
@@ -93,7 +93,7 @@ def test_modules_beside_the_script(tmp_path: Path) -> None:
     (tmp_path / "package" / "deeper.py").write_text("")
     (tmp_path / "unused.py").write_text("")
     script = write_worker(tmp_path, "import helper\n")
-    names = [path.relative_to(tmp_path).as_posix() for path in sibling_modules(script)]
+    names = [path.relative_to(tmp_path).as_posix() for path in modules_in(script.parent, script)]
     assert names == ["helper.py", "other.py", "package/__init__.py", "package/deep.py", "package/deeper.py"]
     before = get_parser(str(script)).fingerprint
     (tmp_path / "package" / "deeper.py").write_text("x = 1\n")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from parsemark.stats.calibration import d_ece, d_ece_by_chance, reliability_bins
+from parsemark.stats.parser_confidence import d_ece, d_ece_by_chance, reliability_bins
 
 
 def test_d_ece_by_hand() -> None:

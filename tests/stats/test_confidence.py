@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsemark.errors import FormatError, UsageError
-from parsemark.stats.calibration import d_ece
 from parsemark.stats.parser_confidence import (
     METHODS,
     Calibrator,
     at_threshold,
     best_threshold,
     cross_calibrated,
+    d_ece,
     fit_calibrator,
     risk_coverage,
 )

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from parsemark.cli.main import app
 from parsemark.errors import StudyError
 from parsemark.store import Run
-from parsemark.study.pairs_to_rate import read_tasks
+from parsemark.study.ratings import read_tasks
 from parsemark.study.sample import PairCandidate, draw_in_turn, draw_pairs
 
 

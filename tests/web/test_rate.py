@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.errors import StudyError, UsageError
-from parsemark.study.pairs_to_rate import read_tasks
+from parsemark.study.ratings import read_tasks
 from parsemark.web.rate.ratings import sequence
 
 RATERS, ORGANISER = "Raters open", "You, the organiser"

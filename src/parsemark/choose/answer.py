@@ -45,13 +45,8 @@ def in_words(choice: Choice) -> list[str]:
             "pages: no label can tell them apart, so choose by time, cost or licence."
         )
     sentences += [s for c in choice.candidates[1:] if (s := _cheaper(c, best)) is not None][:2]
-    others = [
-        k
-        for k in choice.by_kind
-        if k.parser != best.parser
-        and k.score - k.best_score >= KIND_LEAD
-        and k.n_pages <= PARTLY * choice.n_pages
-    ]
+    ahead = [k for k in choice.by_kind if k.parser != best.parser and k.score - k.best_score >= KIND_LEAD]
+    others = [k for k in ahead if k.n_pages <= PARTLY * choice.n_pages]
     for kind in sorted(others, key=lambda k: k.best_score - k.score)[:_NAMED]:
         source = f"{counted(kind.n_labels, 'label')}" if kind.n_labels else "a guess"
         sentences.append(
@@ -80,35 +75,26 @@ def _cheaper(candidate: ParserCandidate, best: ParserCandidate) -> str | None:
 def _unsettled(choice: Choice) -> list[str]:
     if choice.best.estimate is None or choice.certain:
         return []
-    open_ = [
-        c
-        for c in choice.candidates[1:]
-        if c.behind is not None and c.behind.high >= 0 and c.parser not in choice.same_as_best
-    ]
-    n_labels, n = len(choice.labelled), len(choice.candidates)
-    sentences = []
-    for candidate in open_[:2]:
-        more = labels_needed(candidate, n_labels, n, choice.n_pages)
-        if more and candidate.behind is not None:
+    others = [c for c in choice.candidates[1:] if c.parser not in choice.same_as_best]
+    open_ = [(c, c.behind.value) for c in others if c.behind is not None and c.behind.high >= 0]
+    n_labels, sentences = len(choice.labelled), []
+    for candidate, gap in open_[:2]:
+        if more := labels_needed(candidate, n_labels, len(choice.candidates), choice.n_pages):
             number = f"About {counted(more, 'more labelled page')}"
             if more == choice.n_pages - n_labels:
                 number = f"Labels of all {counted(choice.n_pages, 'page')}"
-            gap = candidate.behind.value
             sentences.append(told_apart_by(number, candidate.parser, choice.best.parser, gap))
     return sentences
 
 
 def next_step(choice: Choice, corpus: str, run: str) -> list[str]:
     """What to do now: the pages to label and the command that takes them up."""
-    if not choice.certain and not choice.next_pages and len(choice.labelled) < choice.n_pages:
-        more = min(choice.budget + 10, choice.n_pages)
-        return [
-            f"The budget is spent. More: --labels {more}",
-            "Until then:",
-            f"  {recommended(choice, corpus)}",
-        ]
     if choice.certain or not choice.next_pages:
-        return ["Use it:", f"  {recommended(choice, corpus)}"]
+        said = ["Use it:", f"  {recommended(choice, corpus)}"]
+        if choice.certain or len(choice.labelled) >= choice.n_pages:
+            return said
+        more = min(choice.budget + 10, choice.n_pages)
+        return [f"The budget is spent. More: --labels {more}", "Until then:", said[1]]
     pages = [part for page in choice.next_look for part in ("--page", page)]
     return [
         f"Label next ({len(choice.labelled)} of {choice.budget} done): {', '.join(choice.next_look)}",

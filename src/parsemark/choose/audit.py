@@ -21,7 +21,7 @@ from parsemark.kernels import kernel
 from parsemark.kernels.assignment import linear_sum_assignment
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
-from parsemark.model import HOLE, Box, Page, Prediction, Sample, Status, Table
+from parsemark.model import HOLE, Box, Cell, Page, Prediction, Sample, Status, Table
 from parsemark.pdf import Glyph, page_glyphs, page_text
 from parsemark.store import Run
 
@@ -29,6 +29,8 @@ MIN_FAMILIES = 2  # so many must agree against the truth
 FAMILY_PAGES = 40  # pages from which families are found
 SLIPS = 0.15  # share of a cell's characters, and at least one, that may differ from what is printed there
 MIN_LIKENESS = 0.3  # GriTS-Con from which on a predicted table is taken for an answer to a truth at all
+_SCRIPTS = dict.fromkeys(map(ord, "^_{}$"))
+_Readings = Mapping[int, list[tuple[str, str]]]  # of a cell: family to its parsers, and what they read
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +77,15 @@ def audit_page(
     printed = _Print(glyphs)
     found: list[Suspicion] = []
     truths = [(e.id, e.table) for e in page.tables if e.table is not None]
-    readings: list[dict[tuple[int, int], dict[int, list[tuple[str, str]]]]] = [
-        defaultdict(lambda: defaultdict(list)) for _ in truths
-    ]
+    readings: dict[tuple[int, int, int], _Readings] = defaultdict(lambda: defaultdict(list))
     for parser, tables in answers.items():
         for index, pred in _answers([table for _, table in truths], tables):
             for place, text in aligned_texts(truths[index][1], pred):
-                readings[index][place][family_of[parser]].append((parser, text))
-    for (element, table), by_cell in zip(truths, readings, strict=True):
+                readings[index, *place][family_of[parser]].append((parser, text))
+    for index, (element, table) in enumerate(truths):
         for cell in table.cells:
             inside = None if cell.box is None or not glyphs else printed.inside(cell.box)
-            suspicion = _judge(cell.text, by_cell.get((cell.row, cell.col), {}), layer, inside)
+            suspicion = _judge(cell.text, readings[index, cell.row, cell.col], layer, inside)
             if suspicion is not None:
                 found.append(Suspicion(page.id, element, cell.row, cell.col, cell.text, *suspicion))
     return found
@@ -165,7 +165,7 @@ def ranked(suspicions: Sequence[Suspicion]) -> list[Suspicion]:
 
 
 def _judge(
-    truth: str, readings: Mapping[int, list[tuple[str, str]]], layer: str | None, inside: str | None
+    truth: str, readings: _Readings, layer: str | None, inside: str | None
 ) -> tuple[str, tuple[str, ...], tuple[str, ...], int, bool | None] | None:
     """The consensus against a cell's truth, if there is one."""
     wanted = _fold(truth)
@@ -188,7 +188,7 @@ def _judge(
         return None
     best = max(votes, key=lambda folded: (len(votes[folded]), folded != "", folded))
     against = tuple(votes[best].values())
-    in_layer = None if layer is None else _in_layer(best, layer) and not _in_layer(wanted, layer)
+    in_layer = None if layer is None else compact(best) in layer and compact(wanted) not in layer
     doubts = len(against) >= MIN_FAMILIES or (len(against) == 1 and bool(in_layer))
     # Where parsers read nothing the table was cut differently: that says little about the truth.
     if not best or not doubts or len(for_truth) >= len(against):
@@ -202,16 +202,9 @@ def _slight(wanted: str, printed: str) -> bool:
     return Levenshtein.distance(wanted, printed, score_cutoff=most) <= most
 
 
-def _in_layer(folded: str, layer: str) -> bool:
-    return compact(folded) in layer
-
-
 def _fold(text: str) -> str:
     """What is compared: notation folded, and scripts flattened, because text layers have none."""
     return compact(fold_notation(text)).translate(_SCRIPTS)
-
-
-_SCRIPTS = dict.fromkeys(map(ord, "^_{}$"))
 
 
 def _answers(truths: Sequence[Table], preds: Sequence[Table]) -> Iterator[tuple[int, Table]]:
@@ -234,20 +227,13 @@ def aligned_texts(truth: Table, pred: Table) -> Iterator[tuple[tuple[int, int], 
     """
     codes: dict[str, int] = {}
     left, right = _coded(truth, codes), _coded(pred, codes)
-    rows = _align(left, right)
-    columns = _align([list(c) for c in zip(*left, strict=True)], [list(c) for c in zip(*right, strict=True)])
-    texts = {(c.row, c.col): c for c in pred.cells}
-    row_of, column_of = dict(rows), dict(columns)
+    row_of = _align(left, right)
+    column_of = _align(list(zip(*left, strict=True)), list(zip(*right, strict=True)))
+    cells: dict[tuple[int | None, int | None], Cell] = {(c.row, c.col): c for c in pred.cells}
     for cell in truth.cells:
-        row, column = row_of.get(cell.row), column_of.get(cell.col)
-        if row is None or column is None:
-            continue
-        counterpart = texts.get((row, column))
-        if counterpart is not None and (cell.rowspan, cell.colspan) == (
-            counterpart.rowspan,
-            counterpart.colspan,
-        ):
-            yield (cell.row, cell.col), counterpart.text
+        other = cells.get((row_of.get(cell.row), column_of.get(cell.col)))
+        if other is not None and (cell.rowspan, cell.colspan) == (other.rowspan, other.colspan):
+            yield (cell.row, cell.col), other.text
 
 
 def _coded(table: Table, codes: dict[str, int]) -> list[list[int]]:
@@ -255,15 +241,10 @@ def _coded(table: Table, codes: dict[str, int]) -> list[list[int]]:
     return [[HOLE if place == HOLE else own[place] for place in row] for row in table.grid]
 
 
-def _align(left: Sequence[Sequence[int]], right: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+def _align(left: Sequence[Sequence[int]], right: Sequence[Sequence[int]]) -> dict[int, int]:
     if not left or not right:
-        return []
-    rewards = [
-        [
-            LCSseq.similarity(a, b) / max(len(a), len(b)) + (1e-3 if i == j else 0.0)
-            for j, b in enumerate(right)
-        ]
-        for i, a in enumerate(left)
-    ]
-    _, pairs = kernel.align(rewards)
-    return [(i, j) for i, j in pairs if rewards[i][j] > 2e-3]
+        return {}
+    rewards = [[LCSseq.similarity(a, b) / max(len(a), len(b)) for b in right] for a in left]
+    for k in range(min(len(left), len(right))):
+        rewards[k][k] += 1e-3
+    return {i: j for i, j in kernel.align(rewards)[1] if rewards[i][j] > 2e-3}

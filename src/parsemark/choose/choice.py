@@ -4,11 +4,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.choose.best_by_kind import KindStanding, best_by_kind
 from parsemark.choose.label_order import LabelOrder, draw_order, inclusion_probabilities
 from parsemark.choose.sanity import layer_texts, measure_sanity, seen_pages
 from parsemark.consensus.agreement import ParserAgreement, measure_agreement
@@ -18,6 +18,7 @@ from parsemark.matching import match_by_ngrams
 from parsemark.metrics import get_metric
 from parsemark.metrics.prepared import TableInput
 from parsemark.model import Element, Prediction, Status
+from parsemark.pdf.page_kinds import TRAITS, Kinds
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol, get_protocol
 from parsemark.protocols.run_data.broken_pages import complete_sums, contradictions
@@ -33,6 +34,7 @@ LOOK_EVERY = 5  # labels between two looks at the result; each may err, so each 
 ALPHA = 0.05
 MUCH_LOST = 0.05  # share of lost words from which on a parser is named for it
 MIN_DRAWN = 2  # labels from which on there is an interval
+MIN_KIND = 3  # pages of a kind before something is said of it
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,19 @@ class ParserCandidate:
         if self.estimate is None:
             return self.guess
         return self.estimate.value if self.standing is None else self.standing
+
+
+@dataclass(frozen=True)
+class KindStanding:
+    """Who is best on the pages of one kind."""
+
+    trait: str
+    value: str
+    n_pages: int
+    n_labels: int
+    parser: str
+    score: float  # of that parser on these pages: the mean of the labels, or a guess where there are too few
+    best_score: float  # of the best parser over all pages, here
 
 
 @dataclass(frozen=True)
@@ -137,9 +152,14 @@ def choose(
     cpu_s = [known_mean(r.cpu_s for r in costs[parser]) or 0.0 for parser in parsers]
     trust = sanity.trust(text=text)
     ranking = rank(agreement, scores, used, trust, cpu_s)
-    best = parsers[ranking.order[0]]
-    same = tuple(p for p in parsers if p != best and _same_outputs(predictions, samples, best, p))
-    others = [b for p, b in zip(parsers, ranking.behind, strict=True) if p not in (best, *same)]
+    best = parsers[ranking[0].parser]
+
+    def outputs(parser: str) -> list[tuple[object, ...]]:
+        own = (predictions[sample, parser] for sample in samples)
+        return [(output.status, output.elements, output.text) for output in own]
+
+    same = tuple(p for p in parsers if p != best and outputs(p) == outputs(best))
+    others = [place.behind for place in ranking[1:] if parsers[place.parser] not in same]
     labelled = tuple(samples[i] for i in used.pages)
     errors = {} if corpus is None or text else typical_errors(corpus, run, parsers, labelled)
     is_used = np.isin(np.arange(len(samples)), used.pages)
@@ -148,9 +168,9 @@ def choose(
         ParserCandidate(
             parser=parsers[i],
             family=next(f for f in agreement.families() if parsers[i] in f),
-            guess=ranking.guesses[i],
-            estimate=ranking.estimates[i],
-            behind=ranking.behind[i],
+            guess=guess,
+            estimate=estimate,
+            behind=behind,
             cpu_s=known_mean(r.cpu_s for r in costs[parsers[i]]),
             cost_usd=known_mean(r.cost_usd for r in costs[parsers[i]]),
             failed=sum(r.status != "ok" for r in costs[parsers[i]]),
@@ -158,9 +178,9 @@ def choose(
             ragged=_number(sanity.ragged[i]),
             lost=_number(sanity.lost[i]),
             errors=errors.get(parsers[i], ()),
-            standing=None if ranking.estimates[i] is None else ranking.standings[i],
+            standing=standing,
         )
-        for i in ranking.order
+        for i, guess, estimate, behind, standing in ranking
     )
     # What is drawn within the budget and has a label already need not be asked for again.
     waiting = [samples[i] for i in order.order if not known[i]][: max(budget - len(labelled), 0)]
@@ -191,6 +211,33 @@ def choose(
             agreement.guesses() * trust[:, None],
         ),
     )
+
+
+def best_by_kind(
+    kinds: Mapping[str, Kinds],
+    samples: Sequence[str],
+    parsers: Sequence[str],
+    best: str,
+    scores: Floats,
+    guesses: Floats,
+) -> tuple[KindStanding, ...]:
+    """For each kind that some pages are of and others are not, its best parser; scores and guesses are
+    (parsers, pages), scores NaN where nothing is known.
+    """
+    found, overall = [], parsers.index(best)
+    for trait, name in TRAITS.items():
+        values = np.array([kinds.get(sample, {}).get(trait, "") for sample in samples])
+        for value in sorted(set(values.tolist()) - {""}):
+            own = values == value
+            n_pages, labelled = int(own.sum()), own & ~np.isnan(scores).any(axis=0)
+            if not MIN_KIND <= n_pages < len(samples):
+                continue
+            n_labels = int(labelled.sum()) if labelled.sum() >= MIN_KIND else 0
+            means = (scores[:, labelled] if n_labels else guesses[:, own]).mean(axis=1)
+            first = int(means.argmax()) if means.max() > means[overall] else overall
+            of_both = parsers[first], float(means[first]), float(means[overall])
+            found.append(KindStanding(name, value, n_pages, n_labels, *of_both))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -243,20 +290,19 @@ def easiest_first(
     return [*sorted(pages[:LOOK_EVERY], key=cells), *pages[LOOK_EVERY:]]
 
 
-@dataclass(frozen=True)
-class ParserRanking:
-    """Numbers behind a choice; parsers by their index."""
+class RankedParser(NamedTuple):
+    """The numbers behind a place; fields as those of `ParserCandidate`."""
 
-    order: list[int]
-    guesses: list[float]
-    estimates: list[Estimate | None]
-    behind: list[Estimate | None]
-    standings: list[float] = field(default_factory=list)  # what the order follows; empty without labels
+    parser: int  # its index
+    guess: float
+    estimate: Estimate | None = None
+    behind: Estimate | None = None
+    standing: float | None = None
 
 
 def rank(
     agreement: ParserAgreement, scores: Floats, labels: UsableLabels, trust: Floats, cpu_s: Sequence[float]
-) -> ParserRanking:
+) -> list[RankedParser]:
     """Order the parsers by what is known, with intervals of scores and of distances to the first.
 
     Scores (of each parser and page) are used where labelled, guesses are multiplied with `trust`
@@ -267,11 +313,10 @@ def rank(
         return sorted(range(n), key=lambda i: (-round(float(means[i]), 6), cpu_s[i], agreement.parsers[i]))
 
     guesses = agreement.guesses() * trust[:, None]
-    n = len(agreement.parsers)
+    mean, n = guesses.mean(axis=1), len(agreement.parsers)
     used, chances = labels.pages, labels.inclusion
     if len(used) < MIN_DRAWN:
-        mean = guesses.mean(axis=1)
-        return ParserRanking(place(mean), list(mean), [None] * n, [None] * n)
+        return [RankedParser(i, mean[i]) for i in place(mean)]
     estimates = [
         estimate_mean(scores[i, used], guesses[i], used, chances, bounds=(0.0, 1.0)) for i in range(n)
     ]
@@ -280,13 +325,14 @@ def rank(
     shown = np.array([min(max(value, e.low), e.high) for value, e in zip(drawn, estimates, strict=True)])
     places = place(shown)
     first = places[0]
-    looks = max(math.ceil(len(used) / LOOK_EVERY), 1)
-    behind: list[Estimate | None] = [None] * n
-    for i in places[1:]:
+    alpha = ALPHA / (max(math.ceil(len(used) / LOOK_EVERY), 1) * (n - 1))
+    found = []
+    for i in places:
         apart, guessed = scores[i, used] - scores[first, used], guesses[i] - guesses[first]
-        alpha = ALPHA / (looks * (n - 1))
-        behind[i] = estimate_mean(apart, guessed, used, chances, alpha=alpha, bounds=(-1.0, 1.0))
-    return ParserRanking(places, list(guesses.mean(axis=1)), list(estimates), behind, shown.tolist())
+        behind = estimate_mean(apart, guessed, used, chances, alpha=alpha, bounds=(-1.0, 1.0))
+        own = estimates[i], None if i == first else behind
+        found.append(RankedParser(i, mean[i], *own, float(shown[i])))
+    return found
 
 
 def labels_needed(candidate: ParserCandidate, n_labels: int, n_candidates: int, n_pages: int) -> int | None:
@@ -311,26 +357,13 @@ def page_scores(
 ) -> tuple[Floats, str]:
     """(parsers, pages) of the protocol's primary figure, NaN where there is no truth; and its label."""
     spec = str(recipe)
-    summary = run.summary(spec)
+    primary = run.summary(spec).primary
     for figure in complete_sums(recipe, run.run_tables(spec)):
-        if figure.info.name == summary.primary:
-            place = {sample: k for k, sample in enumerate(figure.samples)}
-            scores = np.full((len(parsers), len(samples)), np.nan)
-            for i, parser in enumerate(parsers):
-                values = figure.page_values(parser)
-                for k, sample in enumerate(samples):
-                    if sample in place:
-                        scores[i, k] = values[place[sample]]
-            return scores, figure.info.label
+        if figure.info.name == primary:
+            known = [dict(zip(figure.samples, figure.page_values(p), strict=True)) for p in parsers]
+            scores = [[values.get(sample, np.nan) for sample in samples] for values in known]
+            return np.array(scores, dtype=np.float64), figure.info.label
     raise UsageError(f"The protocol {spec} has no figure that is made page by page.")
-
-
-def _same_outputs(
-    predictions: Mapping[tuple[str, str], Prediction], samples: Sequence[str], a: str, b: str
-) -> bool:
-    """Whether two parsers gave equal outputs on every page."""
-    pairs = ((predictions[sample, a], predictions[sample, b]) for sample in samples)
-    return all((x.status, x.elements, x.text) == (y.status, y.elements, y.text) for x, y in pairs)
 
 
 def _number(value: float) -> float | None:

@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -83,19 +84,17 @@ class Routing:
             return [f"One parser is as good: take {self.single} for all pages ({known}).{seen}{more}"]
         parts = ", ".join(f"{value}: {parser}" for value, parser in sorted(self.rule.parsers.items()))
         trait = TRAITS.get(self.rule.trait or "", self.rule.trait)
-        return [
+        said = [
             f"Route by {trait}: {parts}; everything else: {self.rule.default}.",
             f"On documents that it has not seen the rule scores {self.score:.2f}, {self.single} alone "
             f"{self.single_score:.2f}: a gain of {self.gain:.2f}, with 95 % confidence at least "
             f"{self.low:.2f} ({known}).",
-            *self._cost(),
         ]
-
-    def _cost(self) -> list[str]:
-        if self.cpu_s is None or self.single_cpu_s is None:
-            return []
-        paid = f", {self.cost_usd:.4f} USD" if self.cost_usd else ""
-        return [f"It takes {self.cpu_s:.2f} CPU s a page{paid}; {self.single} alone {self.single_cpu_s:.2f}."]
+        if self.cpu_s is not None and self.single_cpu_s is not None:
+            paid = f", {self.cost_usd:.4f} USD" if self.cost_usd else ""
+            alone = f"{self.single} alone {self.single_cpu_s:.2f}"
+            said.append(f"It takes {self.cpu_s:.2f} CPU s a page{paid}; {alone}.")
+        return said
 
 
 def learn_rule(
@@ -116,12 +115,9 @@ def learn_rule(
         chosen, gain = {}, 0.0
         for value in sorted(set(values)):
             own = np.array([v == value for v in values])
-            if (
-                own.sum() < MIN_PAGES
-                or len({d for d, is_own in zip(documents, own, strict=True) if is_own}) < MIN_DOCUMENTS
-            ):
-                continue
             n = int(own.sum())
+            if n < MIN_PAGES or len(set(compress(documents, own))) < MIN_DOCUMENTS:
+                continue
             # Differences to the default, so that hard pages make no parser look bad.
             behind = scores[:, own] - scores[default, own]
             lead = (behind.sum(axis=1) + SHRINKAGE * (overall - overall[default])) / (n + SHRINKAGE)
@@ -206,9 +202,8 @@ def _gain(unseen: Floats, seen: Floats, documents: Sequence[str]) -> tuple[float
     residual is added that few documents may lack, as in every interval of `choose`.
     """
     sizes = np.unique(documents, return_counts=True)[1]
-    n = max(
-        float(sizes.sum() ** 2 / (sizes**2).sum()), 2.0
-    )  # where few documents have most pages, they are few
+    # Where few documents have most pages, they are few.
+    n = max(float(sizes.sum() ** 2 / (sizes**2).sum()), 2.0)
     mean = float(unseen.mean())
     shared = 1 + FOLDS / (FOLDS - 1)
     spread = shared * max(_variance(unseen, documents), _variance(seen, documents)) + (RARE / n) ** 2
@@ -244,16 +239,13 @@ def write_route(routing: Routing, path: Path) -> None:
 
 def read_route(path: Path) -> RoutingRule:
     """Read a rule; UsageError if it cannot be read, or names a trait that does not exist."""
+    hint = "`parsemark choose --route` writes one."
     try:
         file = RouteFile.model_validate_json(path.read_bytes())
     except OSError as e:
-        raise UsageError(
-            f"{path} cannot be read ({e.strerror}). `parsemark choose --route` writes one."
-        ) from None
+        raise UsageError(f"{path} cannot be read ({e.strerror}). {hint}") from None
     except ValidationError as e:
-        raise UsageError(
-            f"{path} is no routing rule: {first_problem(e)}. `parsemark choose --route` writes one."
-        ) from None
+        raise UsageError(f"{path} is no routing rule: {first_problem(e)}. {hint}") from None
     if file.trait is not None and file.trait not in TRAITS:
         raise UsageError(f"{path} routes by {file.trait!r}; pages have: {', '.join(TRAITS)}.")
     return RoutingRule(file.default, file.trait, file.parsers)

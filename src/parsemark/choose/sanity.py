@@ -7,9 +7,10 @@ for a table), and the share of the words seen on the page that are lost or alter
 """
 
 import unicodedata
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from parsemark.protocols.evidence.page_evidence import compare, gives_tables_alo
 from parsemark.protocols.tables import is_positive
 
 Floats = NDArray[np.float64]
+T = TypeVar("T")
 
 _RAGGED_WEIGHT = 0.5  # a torn row still says what it says
 _LOST_WEIGHT = 0.5  # of words that a parser of tables has lost: it may have been right to leave out a line
@@ -53,30 +55,26 @@ class Sanity:
 
 def layer_texts(corpus: Corpus, samples: Sequence[str]) -> dict[str, str]:
     """The text layers of pages that have one."""
-    found: dict[str, str] = {}
-    for key in samples:
-        sample = corpus.read(key)
-        if sample.pdf is None:
-            continue
-        try:
-            text = page_text(sample.pdf, sample.page_number)
-        except PdfError:
-            continue
-        if len(text) >= MIN_LAYER:
-            found[key] = text
-    return found
+    return {key: text for key, text in _readable(corpus, samples, page_text) if len(text) >= MIN_LAYER}
 
 
 def seen_pages(corpus: Corpus, samples: Sequence[str]) -> dict[str, SeenPage]:
     """What can be seen on pages, where their text layers can be believed."""
-    found: dict[str, SeenPage] = {}
+    return {key: page for key, page in _readable(corpus, samples, seen_page) if page.source != "none"}
+
+
+def _readable(
+    corpus: Corpus, samples: Sequence[str], read: Callable[[Path, int], T]
+) -> Iterator[tuple[str, T]]:
+    """What is read of the page of each sample whose file can be read."""
     for key in samples:
         sample = corpus.read(key)
-        with suppress(PdfError, OSError):
-            if sample.pdf is not None:
-                page = seen_page(sample.pdf, sample.page_number)
-                found |= {key: page} if page.source != "none" else {}
-    return found
+        try:
+            found = None if sample.pdf is None else read(sample.pdf, sample.page_number)
+        except (PdfError, OSError):
+            continue
+        if found is not None:
+            yield key, found
 
 
 def measure_sanity(
@@ -100,9 +98,8 @@ def measure_sanity(
             # Where such a parser finds no table, nobody asks it for words.
             if seen and sample in seen and (prediction.elements or not finds_tables_alone):
                 counts = compare(seen[sample], prediction).counts
-                lost[i, k] = (
-                    (counts["lost"] + counts["altered"]) / counts["words"] if counts["words"] else np.nan
-                )
+                if counts["words"]:
+                    lost[i, k] = (counts["lost"] + counts["altered"]) / counts["words"]
             elements = [e for e in prediction.tables if is_positive(e.confidence)]
             tables = [e.table for e in elements if e.table is not None and e.table.cells]
             if tables:

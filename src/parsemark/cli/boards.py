@@ -14,7 +14,8 @@ from parsemark.cli.printing import plain_console
 from parsemark.errors import MissingDependencyError
 
 if TYPE_CHECKING:
-    from parsemark.verdicts.boards_agreement import BoardAgreement, Spread
+    from parsemark.protocols import Figure
+    from parsemark.verdicts.boards_agreement import BoardAgreement
 
 
 def boards(
@@ -103,7 +104,7 @@ def agreement_lines(found: BoardAgreement) -> list[str]:
     return lines
 
 
-def _said(spread: Spread) -> str:
+def _said(spread: Figure) -> str:
     if spread.value is None:
         return "–"
     ends = "" if spread.low is None or spread.high is None else f" ({spread.low:.2f} to {spread.high:.2f})"

@@ -110,7 +110,7 @@ def _judge(
     to_stderr: bool,
 ) -> tuple[set[int], bool]:
     """Let judges score the lines; which of them lack a verdict, and whether the limit was passed."""
-    from parsemark.judges.pair_lines import judge_lines
+    from parsemark.judges.pairs import judge_lines
 
     def tell(line: int, why: str) -> None:
         typer.echo(f"{file}, line {line}: {why}", err=True)

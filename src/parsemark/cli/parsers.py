@@ -93,7 +93,7 @@ def lock(
     """Write down all packages of parsers' environments with their versions, beside their scripts."""
     from parsemark.parsers.catalogue import find_script
     from parsemark.parsers.declaration import read_declaration
-    from parsemark.parsers.lock import write_lock
+    from parsemark.parsers.environment import write_lock
 
     for name in _names() if names == ["all"] else names:
         script = find_script(name)

@@ -215,14 +215,14 @@ def sample(
 def _judged(
     ratings: Ratings, asked: judging.JudgeOptions, repeats: int, bias: bool
 ) -> tuple[StudyVerdicts, judging.Bill]:
-    from parsemark.study.judging import JudgingOptions, judge_ratings, questions_of
+    from parsemark.study.judging import judge_ratings, questions_of
 
-    options = JudgingOptions(repeats, bias)
     with (
         asked.opened() as (judges, asker),
-        page_progress(judging.ASKING, questions_of(ratings, judges, options)) as step,
+        page_progress(judging.ASKING, questions_of(ratings, judges, repeats, bias)) as step,
     ):
-        return judge_ratings(ratings, judges, asker, options, step), judging.Bill.of(asker)
+        found = judge_ratings(ratings, judges, asker, repeats=repeats, bias=bias, advance=step)
+        return found, judging.Bill.of(asker)
 
 
 def _print_judged(console: Console, judged: StudyVerdicts) -> None:

@@ -59,7 +59,7 @@ def rate(
     Ratings are kept in FILE.ratings.sqlite as they are given; the server can be stopped and started at any
     time. Serves this machine alone unless --host names another interface; then the link holds a token.
     """
-    from parsemark.study.pairs_to_rate import read_tasks
+    from parsemark.study.ratings import read_tasks
 
     tasks = read_tasks(file)
     require("web", "The web app")

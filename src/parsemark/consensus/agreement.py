@@ -7,6 +7,7 @@ agreements themselves, as Dawid and Skene do for annotators: who agrees with the
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,12 +48,12 @@ class ParserAgreement:
         off = ~np.eye(n, dtype=bool)
         hardness = 1.0 - np.median(self.likeness[off], axis=0) if n > 1 else np.ones(1)
         total = hardness.sum()
+        engines = [self.engines.get(name, name) for name in self.parsers]
         joined = list(range(n))
         for i in range(n):
             for j in range(i):
-                engines = [self.engines.get(name, name) for name in (self.parsers[i], self.parsers[j])]
                 alike = total > 0 and float(self.likeness[i, j] @ hardness) / total >= DEPENDENT
-                if engines[0] == engines[1] or alike:
+                if engines[i] == engines[j] or alike:
                     joined = [joined[j] if k == joined[i] else k for k in joined]
         groups: dict[int, list[str]] = {}
         for name, group in zip(self.parsers, joined, strict=True):
@@ -61,15 +62,19 @@ class ParserAgreement:
 
     def guesses(self) -> Floats:
         """(parsers, pages): what each page would earn if the other families were right."""
-        return likeness_to_others(self.likeness, _membership(self), self.competence())
+        return likeness_to_others(self.likeness, self._voices(), self.competence())
 
     def competence(self) -> Floats:
         """How far each parser is to be believed, from 0 to 1."""
-        return competence(self.likeness.mean(axis=2), _membership(self))
+        return competence(self.likeness.mean(axis=2), self._voices())
+
+    def _voices(self) -> NDArray[np.int64]:
+        family = {name: members for members in self.families() for name in members}
+        return numbered([family[name] for name in self.parsers])
 
     def doubt(self) -> Floats:
         """Of each page, how far the families disagree: 0 if all say the same."""
-        outside = _membership(self)[:, None] != _membership(self)[None, :]
+        outside = np.not_equal.outer(self._voices(), self._voices())
         if not outside.any():
             return np.ones(len(self.samples))
         return np.asarray(1.0 - self.likeness[outside].mean(axis=0), dtype=np.float64)
@@ -92,9 +97,8 @@ def measure_agreement(
     likeness = np.ones((len(parsers), len(parsers), len(samples)))
     for page, sample in enumerate(samples):
         outputs = [_output(predictions.get((sample, parser)), text=text) for parser in parsers]
-        for i, one in enumerate(outputs):
-            for j in range(i + 1, len(outputs)):
-                likeness[i, j, page] = likeness[j, i, page] = _likeness(one, outputs[j])
+        for (i, one), (j, other) in combinations(enumerate(outputs), 2):
+            likeness[i, j, page] = likeness[j, i, page] = _likeness(one, other)
         if progress:
             progress(1)
     return ParserAgreement(tuple(parsers), tuple(samples), likeness, engines)
@@ -138,11 +142,6 @@ def table_likeness(a: Sequence[TableInput], b: Sequence[TableInput]) -> float:
     values = np.array([[metric.score(x, y).value or 0.0 for y in b] for x in a])
     rows, columns = linear_sum_assignment()(-values)
     return float(2 * values[rows, columns].sum() / (len(a) + len(b)))
-
-
-def _membership(agreement: ParserAgreement) -> NDArray[np.int64]:
-    family = {name: members for members in agreement.families() for name in members}
-    return numbered([family[name] for name in agreement.parsers])
 
 
 def numbered(voices: Sequence[Hashable]) -> NDArray[np.int64]:

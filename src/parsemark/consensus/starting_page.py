@@ -51,13 +51,17 @@ def consensus(predictions: Mapping[str, Prediction], engines: Engines) -> Start:
         return len(candidate.voices(engines)), cells
 
     for candidate in sorted(find_candidates(voices), key=rank, reverse=True):
-        n_seeing = len(candidate.voices(engines))
-        table, votes = _voted(candidate, engines)
+        n_seeing, shares = len(candidate.voices(engines)), candidate.shares(engines)
+        # The most typical table, with the text that most have at each place, and how many engines that are.
+        tables = candidate.tables()
+        model = tables[most_typical(tables, shares)]
+        holes = tuple(Cell(row, col) for row, col in model.holes)
+        table, votes = vote(Table(model.n_rows, model.n_cols, (*model.cells, *holes)), tables, shares)
         share, box = n_seeing / n_voices, candidate.box()
         if share < MIN_SUPPORT or table.n_cells < 2 or any(_overlaps(box, e.box) for e in elements):
             continue
         name = f"t{len(elements) + 1}"
-        elements.append(Element(name, Category.TABLE, box=box, table=table))
+        elements.append(Element(name, Category.TABLE, box=box, table=with_header(table)))
         support[name] = share
         # One voice alone is no agreement, unless there is no other that could agree.
         enough = max(n_seeing, min(2, n_voices))
@@ -65,15 +69,6 @@ def consensus(predictions: Mapping[str, Prediction], engines: Engines) -> Start:
     others = _text_elements(list(voices.values()), [e.box for e in elements if e.box is not None])
     together = in_reading_order([*in_reading_order(elements), *others])
     return Start(tuple(replace(e, order=k) for k, e in enumerate(together, 1)), support, agreement)
-
-
-def _voted(candidate: TableCandidate, engines: Engines) -> tuple[Table, dict[tuple[int, int], float]]:
-    """The most typical table, with the text that most have at each place, and how many engines that are."""
-    tables, shares = candidate.tables(), candidate.shares(engines)
-    model = tables[most_typical(tables, shares)]
-    holes = tuple(Cell(row, col) for row, col in model.holes)
-    table, votes = vote(Table(model.n_rows, model.n_cols, (*model.cells, *holes)), tables, shares)
-    return with_header(table), votes
 
 
 def with_header(table: Table) -> Table:

@@ -175,9 +175,7 @@ def check_protocols(bundle: Bundle) -> BundleCheck:
 
 
 def problems_in(bundle: Bundle) -> Iterator[str]:
-    """What in a bundle does not belong together, without scoring anything: pages, records, rows of tables.
-    DamagedBundleError if a part cannot be read at all.
-    """
+    """What does not belong together, without scoring; DamagedBundleError if a part cannot be read at all."""
     samples = bundle.table("samples")
     records = bundle.records()
     for check in (
@@ -240,9 +238,9 @@ def check_statuses(bundle: Bundle, records: Sequence[ParseRecord]) -> BundleChec
         if record.status not in (_BORNE_BY_NONE if record.blob is None else _BORNE_BY_AN_OUTPUT):
             has = "without an output" if record.blob is None else "with an output"
             check.differs(f"page {record.sample}, {record.parser}: {record.status} {has}, which cannot be")
-        elif record.status is Status.NO_PREDICTION and (
-            record.parser not in imported or record.key != IMPORTED or record.wall_s is not None
-        ):
+            continue
+        was_run = record.parser not in imported or record.key != IMPORTED or record.wall_s is not None
+        if record.status is Status.NO_PREDICTION and was_run:
             check.differs(
                 f"page {record.sample}, {record.parser}: {record.status}, but it was run there, and what is "
                 "run answers or fails; only outputs that are imported can lack a page"
@@ -256,9 +254,8 @@ def compare_parses(check: BundleCheck, run: Run, records: Iterable[ParseRecord])
     for record in records:
         status = now[record.sample, record.parser]
         if status != record.status:
-            check.differs(
-                f"page {record.sample}, {record.parser}: {record.status} in the bundle, {status} read anew"
-            )
+            how = f"{record.status} in the bundle, {status} read anew"
+            check.differs(f"page {record.sample}, {record.parser}: {how}")
 
 
 def compare_scores(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleCheck:

@@ -39,9 +39,7 @@ def crops_for(corpus: Corpus, task: CropTask, out: Path) -> Path:
 
 
 def answered(run: Run, crops: Corpus, annotation: Path, task: CropTask) -> dict[str, list[dict[str, Any]]]:
-    """For each parser the annotation of its crops, with what it made of them as `pred`, empty where it
-    failed.
-    """
+    """For each parser the annotation of its crops, with what it made of them as `pred`, empty if failed."""
     pages: Sequence[Mapping[str, Any]] = json.loads(annotation.read_bytes())
     named = {sample.image.name: sample.id for sample in crops.samples() if sample.image is not None}
     given = set(run.table("samples")["sample"].to_list())

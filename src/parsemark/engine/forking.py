@@ -54,17 +54,15 @@ class Template:
         self._process.join()
 
     def start(self, function: Callable[..., None], pipe: Connection, *args: Any) -> ForkedProcess:
-        """A new process that does `function(pipe, *args)`; ChildProcessError if somebody has ended the copy,
-        or the system has no room for a further process.
-        """
+        """A new process that does `function(pipe, *args)`; ChildProcessError if the copy cannot fork it."""
         try:
             self._requests.send(("start", function, args))
             reduction.send_handle(self._requests, pipe.fileno(), self._process.pid)
             pid = self._requests.recv()
         except (EOFError, OSError) as error:
             raise ChildProcessError("The process that starts workers has ended.") from error
-        except KeyboardInterrupt:
-            self._give_up()
+        except KeyboardInterrupt:  # a question was left in the middle: the next answer would be of another
+            self._requests.close()
             raise
         if pid is None:
             raise ChildProcessError("No worker could be forked.")
@@ -80,13 +78,9 @@ class Template:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             return -signal.SIGKILL
-        except KeyboardInterrupt:
-            self._give_up()
+        except KeyboardInterrupt:  # a question was left in the middle: the next answer would be of another
+            self._requests.close()
             raise
-
-    def _give_up(self) -> None:
-        """End the copy: a question was left in the middle, so its next answer would be of another."""
-        self._requests.close()
 
 
 class ForkedProcess:

@@ -26,7 +26,7 @@ from parsemark.engine.cluster import MAX_LOSSES, RayCluster
 from parsemark.engine.process_pool import Lost, ProcessPool
 from parsemark.errors import UsageError
 from parsemark.system import file_sha256, make_folder, replacing, write_text
-from parsemark.system.locks import locked_folder
+from parsemark.system.files import locked_folder
 
 JOURNAL = "harvest.sqlite"
 _TABLES = """
@@ -106,9 +106,8 @@ def _begin(journal: sqlite3.Connection, root: Path, kind: str) -> None:
         journal.execute("insert into settings values (?, ?)", wanted)
         journal.commit()
     elif known != wanted:
-        raise UsageError(
-            f"This harvest was begun with {known[0]} ({known[1]}); give another folder for others."
-        )
+        begun = f"{known[0]} ({known[1]})"
+        raise UsageError(f"This harvest was begun with {begun}; give another folder for others.")
 
 
 def _walk(root: Path) -> Iterator[str]:

@@ -60,32 +60,32 @@ def import_predictions(
     RunFolder.of(run).update_manifest(lambda manifest: manifest.with_protocols(canonical_specs(protocols)))
     wanted = add_samples(run, corpus, pages, needs_pdf=False, events=events)
     places = _places(corpus)
-    aliases = {alias for place in places.values() for alias in place.aliases}
-    documents_named = {name for place in places.values() for name in (place.document, place.whole_name)}
-    files, unused = _files_by_name(folder, set(corpus.keys) | aliases | documents_named)
-    if not any(_reader(page.sample, places[page.sample], files, _Documents(None)) for page in wanted):
+    known = {name for place in places.values() for name in (*place.names, place.document, place.whole_name)}
+    files, unused = _files_by_name(folder, {*corpus.keys, *known})
+    answers = {sample: _file_for(place, files) for sample, place in places.items()}
+    if not any(answers[page.sample] for page in wanted):
         first = wanted[0].sample
         raise UsageError(
             f"No file of {folder} is named after a sample or a document of {corpus.name}; "
             f"expected names like {first}.md, or {places[first].document}.md for all its pages."
         )
-    unused = [*unused, *_passed_over(places, files)]
+    unused += _passed_over(places, files, answers)
+    told = events or Events()
     if unused:
         more = f" and {len(unused) - _MAX_LISTED} more" if len(unused) > _MAX_LISTED else ""
-        (events or Events()).note(f"Not used in {folder}: {', '.join(unused[:_MAX_LISTED])}{more}")
-    _tell_shared({page.sample: places[page.sample] for page in wanted}, files, events or Events())
+        told.note(f"Not used in {folder}: {', '.join(unused[:_MAX_LISTED])}{more}")
+    _tell_shared({page.sample: places[page.sample] for page in wanted}, answers, told)
     digest = hashlib.sha256()
     documents = _Documents(page_separator)
     with RunFolder.of(run).parses.journal() as journal:
         for page in wanted:
-            read = _reader(page.sample, places[page.sample], files, documents)
-            record = _record(run, page.sample, parser, read)
+            record = _record(run, page.sample, parser, answers[page.sample], places[page.sample], documents)
             digest.update(record.key.encode())
             journal.append(record.to_json())
         there = set(run.table("samples")["sample"]) if pages is None else set()
         for sample in corpus.broken:  # of a run that has tried parsers on them: every page has a record
             if sample.id in there:
-                journal.append(_record(run, sample.id, parser, None).to_json())
+                journal.append(_not_answered(sample.id, parser).to_json())
     RunFolder.of(run).parses.fold()
     entry = ParserEntry(name=parser, fingerprint=f"{IMPORTED} {digest.hexdigest()}")
     RunFolder.of(run).update_manifest(lambda manifest: manifest.with_parser(entry))
@@ -152,9 +152,8 @@ def _by_marks(text: str, marks: Sequence[re.Match[str]], first: int, n_pages: in
     if above and numbers == list(range(len(marks))) and len(marks) + bool(parts[-1]) == n_pages:
         return [above, *parts][:n_pages]  # every page stands above its mark, the last one perhaps without one
     if above and numbers[0] > 1 and 0 not in numbers:
-        raise FormatError(
-            f"Of the text above the first mark, of page {marks[0][1]}, the page is not told", position=0
-        )
+        first_mark = f"the first mark, of page {marks[0][1]}"
+        raise FormatError(f"Of the text above {first_mark}, the page is not told", position=0)
     pages: list[list[str]] = [[] for _ in range(n_pages)]
     # What stands above the mark of page 2 is page 1; above page 1 it is what a tool writes over a document.
     pages[0 if numbers[0] == 1 and 0 not in numbers else numbers[0]].append(above)
@@ -247,10 +246,10 @@ class _Place(NamedTuple):
     """Where a sample lies."""
 
     document: str  # as files are named after it: the name without its folders
+    whole_name: str  # of the document, with its folders
     page: int
     n_pages: int
-    aliases: tuple[str, ...] = ()
-    whole_name: str = ""  # of the document, with its folders
+    names: tuple[str, ...]  # of files that are its own, the first before the others
 
 
 def page_name(pdf: Path, page: int) -> str:
@@ -287,29 +286,21 @@ def _places(corpus: Corpus) -> dict[str, _Place]:
     often = Counter([*names.values(), *(s.id for s in found if names.get(s.id) != s.id)])
     exported = page_names({s.id: (s.pdf, s.page_number) for s in found})
     owner: dict[str, str] = {}
+    n_pages: dict[str, int] = {}
     for sample in found:  # of pages with one alias the first has it, and files of the others are named by ids
+        n_pages[sample.document] = max(sample.page_number, n_pages.get(sample.document, 0))
         for alias in sample.aliases:
             owner.setdefault(alias, sample.id)
-    samples = {
-        s.id: (
-            s.document,
-            s.page_number,
-            (
-                *([f"{s.document.rpartition('/')[0]}/{names[s.id]}"] if "/" in s.document and s.pdf else []),
-                *(alias for alias in s.aliases if owner[alias] == s.id),
-                *(name for name in [names.get(s.id, "")] if often[name] == 1),
-                *(name for name in [exported[s.id]] if name != names.get(s.id)),
-            ),
-        )
-        for s in found
-    }
-    n_pages: dict[str, int] = {}
-    for document, page, _ in samples.values():
-        n_pages[document] = max(page, n_pages.get(document, 0))
-    return {
-        key: _Place(document.rpartition("/")[2], page, n_pages[document], aliases, document)
-        for key, (document, page, aliases) in samples.items()
-    }
+    places = {}
+    for s in found:
+        folder, slash, document = s.document.rpartition("/")
+        name = names.get(s.id, "")
+        own = [f"{folder}/{name}"] if slash and name else []
+        own += [alias for alias in s.aliases if owner[alias] == s.id]
+        own += [name] if often[name] == 1 else []
+        own += [exported[s.id]] if exported[s.id] != name else []
+        places[s.id] = _Place(document, s.document, s.page_number, n_pages[s.document], (*own, s.id))
+    return places
 
 
 class _Documents:
@@ -349,25 +340,28 @@ class _Documents:
         return [_known_json(page) for page in pages]
 
 
-def _reader(
-    sample: str, place: _Place, files: dict[str, Path], documents: _Documents
-) -> tuple[Path, Callable[[], bytes]] | None:
-    """The file that answers a sample, its own before its document's, and how it is read."""
-    for name in (*place.aliases, sample):
-        if (own := files.get(name)) is not None:
-            return own, partial(read_output_file, own)
+_Answer = tuple[Path, bool]  # a file, and whether it is of a whole document
+
+
+def _file_for(place: _Place, files: Mapping[str, Path]) -> _Answer | None:
+    """The file that answers a sample, its own before its document's."""
+    for name in place.names:
+        if name in files:
+            return files[name], False
     shared = files.get(place.whole_name, files.get(place.document))
-    return None if shared is None else (shared, partial(documents.page, shared, place))
+    return None if shared is None else (shared, True)
 
 
-def _passed_over(places: Mapping[str, _Place], files: dict[str, Path]) -> list[str]:
+def _passed_over(
+    places: Mapping[str, _Place], files: Mapping[str, Path], answers: Mapping[str, _Answer | None]
+) -> list[str]:
     """The files that are named after a page, too, but answer none: another of its files is taken."""
     used: set[Path] = set()
     taken: dict[Path, Path] = {}
     for sample, place in places.items():
-        if (answer := _reader(sample, place, files, _Documents(None))) is not None:
+        if (answer := answers[sample]) is not None:
             used.add(answer[0])
-            for name in (*place.aliases, sample, place.whole_name, place.document):
+            for name in (*place.names, place.whole_name, place.document):
                 if name in files:
                     taken.setdefault(files[name], answer[0])
     return [f"{path.name} ({chosen.name} is taken)" for path, chosen in taken.items() if path not in used]
@@ -390,9 +384,8 @@ def _files_by_name(folder: Path, names: set[str]) -> tuple[dict[str, Path], list
             found.setdefault(path.relative_to(folder).as_posix().removesuffix(path.suffix), path)
     used = set(found.values())
     beside = {path for own in used for path in own.parent.iterdir() if path.suffix.lower() in _READERS}
-    unused += [
-        f"{path.relative_to(folder)} (no sample or document of that name)" for path in sorted(beside - used)
-    ]
+    unknown = "no sample or document of that name"
+    unused += [f"{path.relative_to(folder)} ({unknown})" for path in sorted(beside - used)]
     holding = {parent for own in used for parent in own.parents}
     for path in sorted(set(folder.iterdir()) - holding, key=place):
         name = path.stem if path.stem in names else by_form.get(unicodedata.normalize("NFC", path.stem))
@@ -403,7 +396,7 @@ def _files_by_name(folder: Path, names: set[str]) -> tuple[dict[str, Path], list
         elif not path.is_file():
             why = "not a file"
         elif name is None:
-            why = "no sample or document of that name"
+            why = unknown
         elif name in found:
             why = f"{found[name].name} is taken"
         else:
@@ -425,11 +418,11 @@ def _by_form(names: Iterable[str]) -> dict[str, str]:
     return {form: name for form, name in by_form.items() if name is not None}
 
 
-def _tell_shared(places: Mapping[str, _Place], files: dict[str, Path], events: Events) -> None:
+def _tell_shared(places: Mapping[str, _Place], answers: Mapping[str, _Answer | None], events: Events) -> None:
     """Name the files that answer pages of several documents, since one of them is hardly meant."""
     answered: dict[Path, dict[str, str]] = {}
     for sample, place in places.items():
-        if (answer := _reader(sample, place, files, _Documents(None))) is not None:
+        if (answer := answers[sample]) is not None:
             answered.setdefault(answer[0], {}).setdefault(place.whole_name, sample)
     shared = {path.name: sorted(by.values()) for path, by in answered.items() if len(by) > 1}
     for name, samples in list(shared.items())[:_MAX_LISTED]:
@@ -443,19 +436,21 @@ def _tell_shared(places: Mapping[str, _Place], files: dict[str, Path], events: E
 
 
 def _record(
-    run: Run, sample: str, parser: str, answer: tuple[Path, Callable[[], bytes]] | None
+    run: Run, sample: str, parser: str, answer: _Answer | None, place: _Place, documents: _Documents
 ) -> ParseRecord:
-    now = time.time()
     if answer is None:
-        why = "There is no file for this page."
-        return ParseRecord(sample, parser, Status.NO_PREDICTION, IMPORTED, error=why, finished=now)
-    path, read = answer
+        return _not_answered(sample, parser)
+    path, is_shared = answer
     try:
-        raw = read()
+        raw = documents.page(path, place) if is_shared else read_output_file(path)
     except (FormatError, OSError) as error:
-        return ParseRecord(
-            sample, parser, Status.PARSER_FAILED, IMPORTED, error=f"{path.name}: {error}", finished=now
-        )
+        why = f"{path.name}: {error}"
+        return ParseRecord(sample, parser, Status.PARSER_FAILED, IMPORTED, error=why, finished=time.time())
     blob = RunFolder.of(run).blobs.put(raw)
     key = work_key(blob, 1, IMPORTED)
-    return ParseRecord(sample, parser, Status.OK, key, blob=blob, n_bytes=len(raw), finished=now)
+    return ParseRecord(sample, parser, Status.OK, key, blob=blob, n_bytes=len(raw), finished=time.time())
+
+
+def _not_answered(sample: str, parser: str) -> ParseRecord:
+    why = "There is no file for this page."
+    return ParseRecord(sample, parser, Status.NO_PREDICTION, IMPORTED, error=why, finished=time.time())

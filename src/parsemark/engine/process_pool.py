@@ -104,11 +104,7 @@ class ProcessPool(Generic[TaskT]):
         self._waiting.append(task)
 
     def results(self) -> Iterator[Finished[TaskT] | Lost[TaskT]]:
-        """What became of each task, as they end, until there are none left.
-
-        A ParsemarkError comes as the function raised it; any other is a bug: RuntimeError, with its
-        traceback.
-        """
+        """What became of each task, as they end. ParsemarkErrors are raised; a bug is a RuntimeError."""
         while self._waiting or self._busy:
             while self._waiting and len(self._busy) < self._n_processes:
                 self._begin(self._waiting.popleft())

@@ -6,13 +6,17 @@ it, too: `ohr-bench(results=FILE)` scores it.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
+
+from pydantic import BaseModel
 
 from parsemark.errors import UsageError
 from parsemark.formats import markdown_of
 from parsemark.judges import Answered, Asker, Judge
-from parsemark.judges.base import JudgeOutcome
-from parsemark.judges.brief_answers import answer_all
+from parsemark.judges.base import Call, JudgeOutcome, Question, object_schema
+from parsemark.judges.fence import fenced
+from parsemark.judges.replies import read_reply
 from parsemark.parsers import read_raw
 from parsemark.protocols.answers.retrieval import ChunkIndex, chunks_of
 from parsemark.protocols.board_truth import own_truth
@@ -21,6 +25,19 @@ from parsemark.store import Run
 
 SIZE, TOP = 1024, 2
 """Words of a chunk, and how many chunks a question fetches, as the board's scripts have it."""
+MAX_CHARACTERS = 400_000  # a text that is longer is not shown at all
+_TASK = (
+    "You are shown a question and a text in which a program has put what documents say. Answer the question "
+    "from the text alone, as briefly as possible: a number, a name, a few words, without a sentence around "
+    "them. If the text does not answer it, the answer is “Not answerable”."
+)
+_FORM = 'Answer with one JSON object: "response", the answer as a text.'
+
+
+class BriefAnswer(BaseModel, extra="ignore", strict=True, frozen=True):
+    """What a model answered."""
+
+    response: str
 
 
 def questions_of(run: Run) -> list[Mapping[str, Any]]:
@@ -69,15 +86,26 @@ def answered(run: Run, parser: str, judge: Judge, asker: Asker, top: int = TOP) 
     """The same with what a model answers: from the pages of the evidence, and from what was fetched."""
     lines = list(searched(run, parser, top))
 
-    def asked() -> Iterator[tuple[tuple[ResultLine, str], str, str]]:
+    def calls() -> Iterator[Call]:
         for line, question, evidence in lines:
             fetched = "\n\n".join(chunk["text"] for chunk in line.retrieval_results or ())
-            yield (line, "generated"), question["questions"], evidence
-            yield (line, "end_to_end"), question["questions"], fetched
+            for name, text in (("generated", evidence), ("end_to_end", fetched)):
+                # What is not asked or fails counts as an empty answer.
+                setattr(line, name, "")
+                if len(question["questions"]) + len(text) <= MAX_CHARACTERS:
+                    yield Call(judge, _question(question["questions"], text), read, (line, name))
 
-    def keep(tag: tuple[ResultLine, str], outcome: JudgeOutcome) -> None:
-        # A failed request counts as an empty answer.
-        setattr(tag[0], tag[1], outcome.value.response if outcome.status is Answered.OK else "")
+    def keep(call: Call, outcome: JudgeOutcome) -> None:
+        if outcome.status is Answered.OK:
+            line, name = call.tag
+            setattr(line, name, outcome.value.response)
 
-    answer_all(asked(), judge, asker, keep)
+    read = partial(read_reply, form=BriefAnswer)
+    asker.ask(calls(), keep)
     yield from (line for line, *_ in lines)
+
+
+def _question(question: str, text: str) -> Question:
+    rule, shown = fenced({"QUESTION": question, "TEXT": text})
+    user = f"{shown}\n\nThat was all the data. Answer with the JSON object."
+    return Question(f"{_TASK}\n\n{rule}\n\n{_FORM}", user, object_schema({"response": {"type": "string"}}))

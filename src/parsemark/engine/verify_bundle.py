@@ -18,17 +18,8 @@ import polars as pl
 from pydantic import BaseModel, ValidationError
 
 from parsemark.corpora import Corpus
-from parsemark.engine.bundle_checks import (
-    BundleCheck,
-    check_corpus,
-    check_outputs,
-    check_protocols,
-    check_statuses,
-    compare_parses,
-    compare_scores,
-    compare_summary,
-    is_in_no_score,
-)
+from parsemark.engine import bundle_checks
+from parsemark.engine.bundle_checks import BundleCheck, is_in_no_score
 from parsemark.engine.events import Events
 from parsemark.engine.import_outputs import IMPORTED
 from parsemark.engine.parsing.parse import sample_rows
@@ -102,16 +93,15 @@ def _verify(
     if corpus is None and not index.has_truth:
         raise StoreError(f"{bundle.path} comes without truths. Give its corpus: --corpus {index.corpus.spec}")
     samples, records = bundle.table("samples"), bundle.records()
-    found.checks.append(check_corpus(bundle, samples, corpus))
-    found.checks.append(check_protocols(bundle))
-    found.checks.append(check_outputs(bundle, samples, records))
-    found.checks.append(statuses := check_statuses(bundle, records))
+    found.checks.append(bundle_checks.check_corpus(bundle, samples, corpus))
+    found.checks.append(bundle_checks.check_protocols(bundle))
+    found.checks.append(bundle_checks.check_outputs(bundle, samples, records))
+    found.checks.append(statuses := bundle_checks.check_statuses(bundle, records))
     if not found.passed:
         return
     found.notes.extend(_notes(bundle, samples, corpus))
-    scratch = ScratchFolder("parsemark-verify-")
-    try:
-        run = bundle.unpack(scratch.path / "run")
+    with ScratchFolder("parsemark-verify-") as scratch:
+        run = bundle.unpack(scratch / "run")
         if corpus is not None:
             RunFolder.of(run).replace_samples(sample_rows(corpus, samples))
             RunFolder.of(run).files.texts_path.unlink(missing_ok=True)
@@ -125,12 +115,10 @@ def _verify(
             found.checks.append(failed := BundleCheck("scoring"))
             failed.differs(f"what it holds cannot be scored anew: {why}")
             return
-        compare_parses(statuses, run, records)
+        bundle_checks.compare_parses(statuses, run, records)
         for entry in checkable:
-            found.checks.append(compare_scores(run, bundle, entry))
-            found.checks.append(compare_summary(run, bundle, entry))
-    finally:
-        scratch.close()
+            found.checks.append(bundle_checks.compare_scores(run, bundle, entry))
+            found.checks.append(bundle_checks.compare_summary(run, bundle, entry))
 
 
 def _notes(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Iterator[str]:
@@ -171,14 +159,11 @@ def verify_confined(
         found = verify_bundle(path, corpus=corpus, n_workers=n_workers, events=events)
         found.notes.append(f"It was checked without confinement: {why}.")
         return found
-    scratch = ScratchFolder("parsemark-verify-")
-    try:
+    with ScratchFolder("parsemark-verify-") as scratch:
         read = [str(path.resolve()), *([str(corpus.root.resolve())] if corpus else [])]
-        rights = tool_rights(read, [str(scratch.path)])
         given = pickle.dumps((path.resolve(), corpus, n_workers, Path.cwd()))
-        done = run_our_module(__name__, rights, cwd=scratch.path, timeout_s=None, given=given)
-    finally:
-        scratch.close()
+        rights = tool_rights(read, [str(scratch)])
+        done = run_our_module(__name__, rights, cwd=scratch, timeout_s=None, given=given)
     try:
         answer = _ConfinedAnswer.model_validate_json(done.stdout)
     except ValidationError as error:

@@ -92,12 +92,9 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def decoded(data: bytes) -> str:
-    """The text; a byte order mark of UTF-8 stays.
+    """The text; a byte order mark of UTF-8 stays. FormatError where it is in another encoding, or no text.
 
     Nothing is guessed and nothing replaced: a truth with a wrong letter is worse than none.
-
-    Raises:
-        FormatError: It is in another encoding, or no text.
 
     >>> decoded("Réponse".encode("utf-16"))
     'Réponse'

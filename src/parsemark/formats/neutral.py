@@ -73,7 +73,9 @@ def _neutral_element(element: Element) -> Element:
     text = element.text
     if text is not None and element.category not in (*_CODE, Category.LIST_GROUP):
         text = one_line(text)
-    latex = None if element.latex is None else _one_formula(element.latex)
+    latex = element.latex
+    if latex is not None:
+        latex = latex.strip() if "%" in latex else " ".join(latex.split())
     return replace(element, text=text, latex=latex)
 
 
@@ -157,10 +159,6 @@ def _literal(text: str) -> str:
     """A plain text as Markdown that has no tag and no entity by accident."""
     text = re.sub(rf"&(?={_ENTITY.pattern[1:]})", "&amp;", text)
     return _TAG_START.sub("&lt;", text)
-
-
-def _one_formula(latex: str) -> str:
-    return latex.strip() if "%" in latex else " ".join(latex.split())
 
 
 def _read(text: str, format: str) -> tuple[list[str], list[Table]]:

@@ -20,6 +20,7 @@ _INLINE_TAG = re.compile(
     re.IGNORECASE,
 )
 _BREAK_TAG = re.compile(r"<(?:br|hr)\s*/?>", re.IGNORECASE)
+_OPENED = {"sup": "^{", "sub": "_{"}
 _SCRIPT_TAG = re.compile(r"<(/?)(su[bp])(?:\s[^<>]*)?>", re.IGNORECASE)
 _BOLD = (
     (re.compile(r"(?<![\w*)\].%])\*\*(?=[^\s*])"), re.compile(r"\*\*(?!\*)")),
@@ -61,7 +62,8 @@ def fold_notation(text: str) -> str:
         return text
     text = unescape(text)
     if "<" in text:
-        text = _fold_tags(text)
+        text = _SCRIPT_TAG.sub(lambda m: "}" if m[1] else _OPENED[m[2].lower()], _BREAK_TAG.sub(" ", text))
+        text = _INLINE_TAG.sub("", text)
     text = _fold_markdown(text)
     text = _UNICODE_SCRIPT_RUN.sub(
         lambda run: f"{'^' if run[0][0] in _RAISED else '_'}{{{run[0].translate(_UNICODE_SCRIPTS)}}}", text
@@ -91,12 +93,6 @@ def compact(text: str) -> str:
 def is_placeholder(folded: str) -> bool:
     """Whether a folded text only says that there is no value."""
     return folded.casefold() in _PLACEHOLDERS
-
-
-def _fold_tags(text: str) -> str:
-    text = _BREAK_TAG.sub(" ", text)
-    text = _SCRIPT_TAG.sub(lambda m: "}" if m[1] else ("^{" if m[2].lower() == "sup" else "_{"), text)
-    return _INLINE_TAG.sub("", text)
 
 
 def _fold_markdown(text: str) -> str:

@@ -65,7 +65,12 @@ def write_markdown(table: Table) -> str:
     Markdown cannot say: spans (the text stands in the first position, the others are empty), more than one
     header row or headers in the body, and holes other than at the end of a row (they become empty cells).
     """
-    rows = [[_pipe_text(text) for text in _texts(table, row) or [""]] for row in range(table.n_rows)]
+
+    def pipe_text(text: str) -> str:
+        escaped = escape_inline(text)
+        return f"\\{escaped}" if delimiter_columns(f"|{escaped}|") is not None else escaped
+
+    rows = [[pipe_text(text) for text in _texts(table, row) or [""]] for row in range(table.n_rows)]
     has_header = any(cell.header for cell in table.cells if cell.row == 0)
     width = max(table.n_cols, 1)
     if not has_header or not any(rows[0]):
@@ -80,11 +85,6 @@ def _texts(table: Table, row: int) -> list[str]:
     last = max((c for c, index in enumerate(grid) if index != HOLE), default=-1)
     cells = [None if index == HOLE else table.cells[index] for index in grid[: last + 1]]
     return [c.text if c and (c.row, c.col) == (row, col) else "" for col, c in enumerate(cells)]
-
-
-def _pipe_text(text: str) -> str:
-    escaped = escape_inline(text)
-    return f"\\{escaped}" if delimiter_columns(f"|{escaped}|") is not None else escaped
 
 
 def write_csv(table: Table) -> str:

@@ -13,7 +13,7 @@ import os
 import random
 import sys
 import uuid
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -63,7 +63,6 @@ class _Endpoint:
     connection: Any
     ahead: asyncio.Semaphore  # room for further questions that are ready or under way
     todo: asyncio.Queue[_Asked] = field(default_factory=asyncio.Queue)
-    spec: str = ""
     not_before: float = 0.0  # no request before this time: the endpoint asked for a pause
     n_failed: int = 0
     gone: str | None = None  # why no further request is sent
@@ -98,17 +97,6 @@ class _Asked:
 
 
 _Arrived = asyncio.Queue[tuple[_Asked, _Endpoint, Reply | CallFailedError]]
-
-
-def run_to_end(work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine; in a thread of its own where a loop runs already, as it does in a notebook."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        asyncio.run(work)
-        return
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(asyncio.run, work).result()
 
 
 def session_name() -> str:
@@ -147,8 +135,14 @@ class Asker:
 
     def ask(self, calls: Iterable[Call], deliver: Deliver) -> None:
         """Ask all questions and deliver every outcome; UsageError for a limit with an unknown price."""
-        before = self.over_limit_usd()
-        run_to_end(self._ask(iter(calls), deliver))
+        before, work = self.over_limit_usd(), self._ask(iter(calls), deliver)
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            asyncio.run(work)
+        else:  # a loop runs already, as it does in a notebook
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(asyncio.run, work).result()
         over = self.over_limit_usd()
         if over > before:
             self.tell(f"The limit of ${self.options.max_cost_usd:g} for judges is passed by ${over:.4f}.")
@@ -177,7 +171,10 @@ class Asker:
                     workers = [tasks.create_task(self._read_all(arrived, deliver))]
                     for call in calls:
                         if call.judge not in endpoints:
-                            endpoints[call.judge] = endpoint = await self._opened(call.judge, opened)
+                            pool = call.judge.opened(self.options.concurrency)
+                            room = asyncio.Semaphore(self.options.concurrency * _AHEAD)
+                            endpoint = _Endpoint(call.judge, await opened.enter_async_context(pool), room)
+                            endpoints[call.judge] = endpoint
                             workers += [
                                 tasks.create_task(self._send_all(endpoint, arrived))
                                 for _ in range(self.options.concurrency)
@@ -192,30 +189,20 @@ class Asker:
                 # Report the first failure at once, not after the last question.
                 raise group.exceptions[0] from None
 
-    async def _opened(self, judge: Judge, opened: AsyncExitStack) -> _Endpoint:
-        connection = await opened.enter_async_context(judge.opened(self.options.concurrency))
-        room = asyncio.Semaphore(self.options.concurrency * _AHEAD)
-        return _Endpoint(judge, connection, room, spec=str(judge))
-
     async def _make_ready(self, call: Call, endpoint: _Endpoint, deliver: Deliver) -> None:
         """Line a question up to be sent, or deliver the answer that is stored."""
         await endpoint.ahead.acquire()
-        asked = self._looked_up(call)
+        request = call.judge.request(call.question, 0)
+        encoded = encoded_request(request)
+        asked = _Asked(call, request, request_key(encoded, call.question.repeat), packed_request(encoded))
+        for reply in self.answers.replies(asked.key):
+            asked.take(reply, now=False)
         if asked.is_settled(self.options.more_answers):
             endpoint.ahead.release()
             deliver(call, asked.outcome)
         else:
             endpoint.todo.put_nowait(asked)
             await asyncio.sleep(0)  # requests that can send or read do so first
-
-    def _looked_up(self, call: Call) -> _Asked:
-        """The call with the replies that are stored."""
-        request = call.judge.request(call.question, 0)
-        encoded = encoded_request(request)
-        asked = _Asked(call, request, request_key(encoded, call.question.repeat), packed_request(encoded))
-        for reply in self.answers.replies(asked.key):
-            asked.take(reply, now=False)
-        return asked
 
     async def _send_all(self, endpoint: _Endpoint, arrived: _Arrived) -> NoReturn:
         """Send one question after the other; what comes of them is read elsewhere."""
@@ -261,10 +248,11 @@ class Asker:
                 raise earlier or refusal from refusal  # what was sent is not "not asked"
             paid = 0.0
             try:
-                await self._pause(endpoint)
+                while (rest := endpoint.not_before - asyncio.get_running_loop().time()) > 0:
+                    await asyncio.sleep(rest)
                 reply: Reply = await endpoint.connection.send(request)
                 paid = worst if reply.cost_usd is None else reply.cost_usd
-                self.answers.add(asked.key, endpoint.spec, packed, reply)
+                self.answers.add(asked.key, str(endpoint.judge), packed, reply)
                 endpoint.n_failed = 0
                 return reply
             except CallFailedError as failure:
@@ -293,7 +281,7 @@ class Asker:
     def _wait_s(self, retry: int, asked_for_s: float | None) -> float:
         """Doubling, with chance, so that requests that failed together do not return together."""
         doubled = self.options.first_wait_s * 2**retry * random.uniform(0.75, 1.25)
-        return float(min(MAX_WAIT_S, max(doubled if asked_for_s is None else 0.0, asked_for_s or 0.0)))
+        return min(MAX_WAIT_S, doubled if asked_for_s is None else max(0.0, asked_for_s))
 
     def _hold_all(self, endpoint: _Endpoint, wait_s: float, failure: CallFailedError) -> None:
         """No request to this judge for so long; report a pause that somebody would take for a fault."""
@@ -301,10 +289,6 @@ class Asker:
         if wait_s >= TOLD_WAIT_S and until >= endpoint.not_before + TOLD_WAIT_S:
             self.tell(f"{endpoint.judge.label}: waiting {wait_s:,.0f} s: {failure.message}")
         endpoint.not_before = max(endpoint.not_before, until)
-
-    async def _pause(self, endpoint: _Endpoint) -> None:
-        while (rest := endpoint.not_before - asyncio.get_running_loop().time()) > 0:
-            await asyncio.sleep(rest)
 
     async def _reserved(self, call: Call) -> float:
         """Set the most aside that the request can cost; waits while others may cost less than feared."""

@@ -12,7 +12,7 @@ import os
 import ssl
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -41,6 +41,13 @@ _LASTING = {
     402: "gives no more credit",
     403: "does not allow this",
     404: "knows no such model or address",
+}
+_BROKEN = {
+    "ClientConnectorError": "no connection",
+    "ClientConnectorDNSError": "no such host",
+    "ClientOSError": "the connection broke",
+    "ClientPayloadError": "the connection was closed too early",
+    "ServerDisconnectedError": "the connection was closed too early",
 }
 _NO_QUOTA = frozenset({"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"})
 """Codes of errors that come as a limit on the rate, but that no waiting mends."""
@@ -146,26 +153,23 @@ class OpenAI(Judge):
             trust_env=False,
             proxy=_proxy(self.base_url),
         ) as session:
-            yield _Connection(self, session, self._key())
+            yield _Connection(self, session, self._key(), self.price)
 
     def _key(self) -> str | None:
         plain = self.base_url.startswith("http:") and not _is_loopback(self.base_url)
         if plain and self.key_env == DEFAULT_KEY:
             return None
-        return (os.environ.get(self.key_env) or "").strip() or None
+        return os.environ.get(self.key_env, "").strip() or None
 
 
+@dataclass(frozen=True, slots=True)
 class _Connection:
     """Sends requests of one judge."""
 
-    def __init__(self, judge: OpenAI, session: aiohttp.ClientSession, key: str | None) -> None:
-        self._judge = judge
-        self._session = session
-        self._key = key
-        self._price = judge.price
-        self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if key is not None:
-            self._headers["Authorization"] = f"Bearer {key}"
+    _judge: OpenAI
+    _session: aiohttp.ClientSession
+    _key: str | None
+    _price: Price | None
 
     async def send(self, request: dict[str, Any]) -> Reply:
         """Send one request; CallFailedError if no usable reply came."""
@@ -178,7 +182,8 @@ class _Connection:
         except (aiohttp.ClientError, OSError, ValueError) as error:
             unsent = isinstance(error, aiohttp.ConnectionTimeoutError | aiohttp.ClientConnectorError)
             # The text of such an error may quote a header; its kind says enough.
-            outcome, why = Answered.UNREACHABLE, f"{self._judge.base_url}: {_kind(error)}"
+            kind = type(error).__name__
+            outcome, why = Answered.UNREACHABLE, f"{self._judge.base_url}: {_BROKEN.get(kind, kind)}"
             if isinstance(error, TimeoutError):
                 outcome, why = Answered.TIMED_OUT, f"no answer within {self._judge.timeout_s:g} s"
             raise CallFailedError(outcome, why, retry=True, may_cost=not unsent) from None
@@ -188,30 +193,27 @@ class _Connection:
 
     async def _post(self, url: str, body: bytes) -> tuple[int, dict[str, str], bytes]:
         """Read at most `MAX_REPLY_BYTES`; a server that drips forever is bounded by the time limit."""
-        async with self._session.post(
-            url, data=body, headers=self._headers, allow_redirects=False
-        ) as response:
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if self._key is not None:
+            headers["Authorization"] = f"Bearer {self._key}"
+        async with self._session.post(url, data=body, headers=headers, allow_redirects=False) as response:
             chunks, size = [], 0
             async for chunk in response.content.iter_any():
                 size += len(chunk)
                 if size > MAX_REPLY_BYTES:
-                    raise CallFailedError(
-                        Answered.UNREACHABLE,
-                        f"{self._judge.base_url}: the reply is over {MAX_REPLY_BYTES:,} bytes",
-                        may_cost=True,
-                    )
+                    why = f"{self._judge.base_url}: the reply is over {MAX_REPLY_BYTES:,} bytes"
+                    raise CallFailedError(Answered.UNREACHABLE, why, may_cost=True)
                 chunks.append(chunk)
-            headers = {k.lower(): v for k, v in response.headers.items()}
-            return response.status, headers, b"".join(chunks)
+            said = {k.lower(): v for k, v in response.headers.items()}
+            return response.status, said, b"".join(chunks)
 
     def _failure(self, status: int, headers: dict[str, str], data: bytes) -> CallFailedError:
         where = self._judge.base_url
         if status in _LASTING:
             hint = f" (the key is read from {self._judge.key_env})" if status in (401, 403) else ""
             said = f": {self._said(data)}" if status in (402, 404) else ""
-            return CallFailedError(
-                Answered.REJECTED, f"{where} {_LASTING[status]}, HTTP {status}{hint}{said}", lasting=True
-            )
+            message = f"{where} {_LASTING[status]}, HTTP {status}{hint}{said}"
+            return CallFailedError(Answered.REJECTED, message, lasting=True)
         wait = _retry_after(headers.get("retry-after"))
         if status == 429 and _NO_QUOTA & _error_codes(data):
             message = f"{where} gives no more quota: {self._said(data)}"
@@ -223,19 +225,16 @@ class _Connection:
             return CallFailedError(kind, message, retry=True, retry_after_s=wait)
         hint = " Try output=json or output=text." if b"response_format" in data else ""
         kind = Answered.UNFIT if status in (400, 413, 422) else Answered.REJECTED
-        return CallFailedError(
-            kind, f"{where} rejected the request, HTTP {status}: {self._said(data)}.{hint}"
-        )
+        message = f"{where} rejected the request, HTTP {status}: {self._said(data)}.{hint}"
+        return CallFailedError(kind, message)
 
     def _said(self, data: bytes) -> str:
         """What the server says is wrong, shortened and without the key."""
         text = self._blacked_out(data.decode("utf-8", "replace"))
-        try:
+        with suppress(ValueError, RecursionError):
             found = json.loads(text)
             error = found.get("error", found) if isinstance(found, dict) else found
             text = str(error.get("message", error)) if isinstance(error, dict) else str(error)
-        except (ValueError, RecursionError):
-            pass
         return " ".join(text[:1200].split())[:300] or "no reason given"
 
     def _blacked_out(self, text: str) -> str:
@@ -254,12 +253,8 @@ class _Connection:
             finish, model = choice.get("finish_reason"), found.get("model")
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
             # A page of a proxy, an error with the wrong status: nothing that was judged can have caused it.
-            raise CallFailedError(
-                Answered.UNREACHABLE,
-                f"{self._judge.base_url} did not reply in the chat protocol: {self._said(data)}",
-                retry=True,
-                may_cost=True,
-            ) from error
+            why = f"{self._judge.base_url} did not reply in the chat protocol: {self._said(data)}"
+            raise CallFailedError(Answered.UNREACHABLE, why, retry=True, may_cost=True) from error
         price = self._price
         cost = None if price is None or prompt is None or completion is None else price.of(prompt, completion)
         return Reply(
@@ -290,11 +285,9 @@ def tightened(schema: Any) -> Any:
 
 def _text_of_content(content: object) -> str:
     """The content of a message: a text, or parts of which some are texts."""
-    if content is None:
-        return ""
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
-    return str(content)
+    return "" if content is None else str(content)
 
 
 def _count(usage: dict[str, Any], name: str) -> int | None:
@@ -313,27 +306,10 @@ def _error_codes(data: bytes) -> set[str]:
 
 def _retry_after(value: str | None) -> float | None:
     """Seconds to wait, from a number of seconds or a date."""
-    if not value:
-        return None
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return None
-
-
-def _kind(error: BaseException) -> str:
-    words = {
-        "ClientConnectorError": "no connection",
-        "ClientConnectorDNSError": "no such host",
-        "ClientOSError": "the connection broke",
-        "ClientPayloadError": "the connection was closed too early",
-        "ServerDisconnectedError": "the connection was closed too early",
-    }
-    return words.get(type(error).__name__, type(error).__name__)
+    for seconds in (float, lambda date: (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds()):
+        with suppress(ValueError, TypeError):
+            return max(0.0, seconds(value or ""))
+    return None
 
 
 def _proxy(url: str) -> str | None:

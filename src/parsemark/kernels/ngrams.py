@@ -6,8 +6,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-Bag = Counter[Any]
-"""A multiset. The functions below hand out bags that they keep: read them, do not change them."""
+Bag = Counter[Any]  # a multiset; the functions below keep those that they hand out: do not change them
 
 _KEPT_BAGS = 128  # a truth is compared with what every parser made of it; its bag is made once
 

@@ -26,8 +26,7 @@ __all__ = [
     "window_distance",
 ]  # fmt: skip
 
-VERSION = 5
-"""Raised with every change of what a kernel function takes or returns; `cpp/module.cpp` has the same."""
+VERSION = 5  # raised with each change of what a function takes or returns; `cpp/module.cpp` has the same
 LONGEST_COMPARED = 64  # characters of the longest text that `similarity_matrix` takes
 _AT_ONCE = 1_000_000  # entries that are gathered at once
 

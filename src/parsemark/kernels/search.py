@@ -39,8 +39,7 @@ def between(
 class _Steps:
     """Counts what a search does, and ends it at a bound."""
 
-    def __init__(self, limit: int) -> None:
-        self.left = limit
+    left = MAX_STEPS
 
     def take(self, n: int) -> None:
         self.left -= n
@@ -51,17 +50,16 @@ class _Steps:
 def near(pattern: str, text: str, k: int) -> list[Place]:
     """The places of a pattern with at most `k` edits, overlapping ones merged, by their start.
 
+    TooHardError where that takes more than `MAX_STEPS` steps.
+
     >>> near("comet", "a commet, a comet", 1)
     [(2, 8, 1), (12, 17, 0)]
-
-    Raises:
-        TooHardError: It takes more than `MAX_STEPS` steps.
     """
     if not pattern:
         raise ValueError("an empty text cannot be looked for")
     if k == 0:
         return [(i, i + len(pattern), 0) for i in _occurrences(pattern, text, 0, len(text))]
-    steps = _Steps(MAX_STEPS)
+    steps = _Steps()
     piece = len(pattern) // (k + 1)
     found = _by_pieces(pattern, text, k, steps) if piece >= _SHORT else _by_scan(pattern, text, k, steps)
     return _consolidated(found)

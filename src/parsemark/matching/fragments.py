@@ -44,10 +44,8 @@ class PieceClaims:
     claims: tuple[Floats, ...]
     """Of each truth (predictions, 3-grams of the truth): what a prediction has of them, 0 for no piece."""
     foreign: Floats  # (truths, predictions): 3-grams of a prediction that the truth has not
-    inside: Floats
-    """(truths, predictions): share of a prediction's box in the truth's; 0 where one is not known."""
-    heights: Floats
-    """(truths, predictions): where in the truth a prediction's 3-grams are, from 0 (the top) to 1."""
+    inside: Floats  # (truths, predictions): share of a prediction's box in the truth's; 0 where unknown
+    heights: Floats  # (truths, predictions): where in the truth a prediction's 3-grams are, 0 is the top
 
     @cached_property
     def sizes(self) -> Floats:
@@ -126,65 +124,45 @@ def _heights(whole: Element, bag: Bag) -> Floats:
     return np.array([sums[gram] / n / last for gram, n in bag.items()])
 
 
-def worth(pieces: PieceClaims, assigned: Sequence[int | None]) -> float:
-    """Of a whole assignment: for each prediction the truth that it is a piece of, or None."""
-    total = 0.0
-    left = list(pieces.wholes)
-    for p, t in enumerate(assigned):
-        if t is None:
-            continue
-        total += float(pieces.gains(t, left[t])[p])
-        left[t] = np.maximum(left[t] - pieces.claims[t][p], 0.0)
-        total -= pieces.disorder(p, t, [(q, u) for q, u in enumerate(assigned[:p]) if u is not None])
-    return total
-
-
 def assign_pieces(pieces: PieceClaims) -> list[int | None]:
-    """The best assignment, exact by branch and bound.
+    """For each prediction the truth that it is a piece of, or None: the best assignment, by branch and bound.
 
     What a piece adds only becomes less as others are given to its truth, so the gains of the pieces that are
     left bound what is to come. A page on which that takes too long gets the best that was found until then.
     """
     sizes = pieces.sizes
+    assigned: list[int | None] = [None] * pieces.inside.shape[1]
     if not sizes.size or not sizes.any():
-        return [None] * pieces.inside.shape[1]
+        return assigned
     gains = np.array([pieces.gains(t, whole) for t, whole in enumerate(pieces.wholes)])
     gains[sizes == 0] = -np.inf
     order = [int(p) for p in np.argsort(-sizes.max(axis=0), kind="stable") if sizes[:, p].any()][:MAX_PIECES]
-    search = _Search(pieces, order)
-    search.descend(0, list(pieces.wholes), gains, 0.0)
-    return search.best
+    best, best_worth, work = list(assigned), 0.0, 0
 
-
-class _Search:
-    """Depth first over the predictions, the largest first, the most promising truth first."""
-
-    def __init__(self, pieces: PieceClaims, order: list[int]) -> None:
-        self.pieces, self.order = pieces, order
-        self.assigned: list[int | None] = [None] * pieces.inside.shape[1]
-        self.best, self.best_worth, self.work = list(self.assigned), 0.0, 0
-
-    def descend(self, depth: int, left: list[Floats], gains: Floats, so_far: float) -> None:
-        """Try all that the piece at this depth may belong to."""
-        if so_far > self.best_worth + 1e-9:
-            self.best, self.best_worth = list(self.assigned), so_far
-        rest = self.order[depth:]
-        if not rest or so_far + np.maximum(gains[:, rest].max(axis=0), 0.0).sum() <= self.best_worth + 1e-9:
+    def descend(depth: int, left: list[Floats], gains: Floats, so_far: float) -> None:
+        """Try all that the piece at this depth may belong to, the most promising truth first."""
+        nonlocal best, best_worth, work
+        if so_far > best_worth + 1e-9:
+            best, best_worth = list(assigned), so_far
+        rest = order[depth:]
+        if not rest or so_far + np.maximum(gains[:, rest].max(axis=0), 0.0).sum() <= best_worth + 1e-9:
             return
         p = rest[0]
-        others = [(q, u) for q, u in enumerate(self.assigned) if u is not None]
+        others = [(q, u) for q, u in enumerate(assigned) if u is not None]
         own = enumerate(gains[:, p].tolist())
-        net = np.array([g - self.pieces.disorder(p, t, others) if g > 0 else 0.0 for t, g in own])
+        net = np.array([g - pieces.disorder(p, t, others) if g > 0 else 0.0 for t, g in own])
         for t in [int(t) for t in np.argsort(-net, kind="stable") if net[t] > 0]:
-            if self.work > MAX_WORK:
+            if work > MAX_WORK:
                 return
-            self.work += self.pieces.claims[t].size + 100 * len(self.order)
-            smaller = list(left)
-            smaller[t] = np.maximum(left[t] - self.pieces.claims[t][p], 0.0)
-            lower = gains.copy()
-            lower[t] = np.where(np.isneginf(gains[t]), -np.inf, self.pieces.gains(t, smaller[t]))
-            self.assigned[p] = t
-            self.descend(depth + 1, smaller, lower, so_far + float(net[t]))
-            self.assigned[p] = None
-        if self.work <= MAX_WORK:
-            self.descend(depth + 1, left, gains, so_far)
+            work += pieces.claims[t].size + 100 * len(order)
+            smaller, lower = list(left), gains.copy()
+            smaller[t] = np.maximum(left[t] - pieces.claims[t][p], 0.0)
+            lower[t] = np.where(np.isneginf(gains[t]), -np.inf, pieces.gains(t, smaller[t]))
+            assigned[p] = t
+            descend(depth + 1, smaller, lower, so_far + float(net[t]))
+            assigned[p] = None
+        if work <= MAX_WORK:
+            descend(depth + 1, left, gains, so_far)
+
+    descend(0, list(pieces.wholes), gains, 0.0)
+    return best

@@ -10,7 +10,7 @@ for, so that tables may be read by rows or by columns. Turned text is put in ord
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -102,10 +102,8 @@ class WordFates:
     of_page: list[Fate]
     of_output: list[Fate]
     place: list[int | None]  # of each word of the page, the position in the output at which it surely stands
-    said: dict[int, str] = field(default_factory=dict)
-    """What stands in the output in place of an altered word."""
-    moved: set[int] = field(default_factory=set)
-    """Words of the page that stand before something that they follow."""
+    said: dict[int, str] = field(default_factory=dict)  # what stands in the output for an altered word
+    moved: set[int] = field(default_factory=set)  # words of the page before something that they follow
     neighbours: Sequence[Stretches] = ()
     """Stretches of words of which the first comes before the second, however the page is read."""
 
@@ -172,9 +170,9 @@ def _steady(
 
 def _regroup(found: WordFates) -> None:
     """Find words of one side that are several of the other: hyphens, blanks that are missing or too many."""
-    joined: dict[str, list[tuple[int, ...]]] = {}
+    joined = defaultdict[str, list[tuple[int, ...]]](list)
     for own in _joins(found.of_output, Fate.INVENTED):
-        joined.setdefault("".join(found.output[j] for j in own), []).append(own)
+        joined["".join(found.output[j] for j in own)].append(own)
     for own in _joins(found.of_page, Fate.LOST):
         if any(found.of_page[i] is not Fate.LOST for i in own):
             continue
@@ -258,28 +256,24 @@ def _alter(found: WordFates) -> None:
         j = -1 if before < 0 else found.place[before]
         assert j is not None
         while (j := j + 1) < len(found.output) and found.of_output[j] in (Fate.INVENTED, Fate.ALTERED):
-            if found.of_output[j] is Fate.INVENTED and _stands_for(found.output[j], found.page[i].text):
+            said, word = found.output[j], found.page[i].text
+            if found.of_output[j] is not Fate.INVENTED or is_number(word) != is_number(said):
+                continue
+            if is_number(word) or Indel.normalized_similarity(word, said) >= _ALIKE:
                 found.of_page[i] = found.of_output[j] = Fate.ALTERED
-                found.said[i] = found.output[j]
+                found.said[i] = said
                 break
-
-
-def _stands_for(said: str, word: str) -> bool:
-    if is_number(word) or is_number(said):
-        return is_number(word) and is_number(said)
-    return Indel.normalized_similarity(word, said) >= _ALIKE
 
 
 def _rest(found: WordFates) -> None:
     """What is left of both sides and equal was kept; if both have it equally often, in the same order."""
-    left: dict[str, list[int]] = {}
+    left, wanted = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
     for j, fate in enumerate(found.of_output):
         if fate is Fate.INVENTED:
-            left.setdefault(found.output[j], []).append(j)
-    wanted: dict[str, list[int]] = {}
+            left[found.output[j]].append(j)
     for i, fate in enumerate(found.of_page):
-        if fate is Fate.LOST and found.page[i].text in left:
-            wanted.setdefault(found.page[i].text, []).append(i)
+        if fate is Fate.LOST:
+            wanted[found.page[i].text].append(i)
     for text, own in wanted.items():
         for i, j in zip(own, left[text], strict=False):
             _keep(found, i, j, sure=len(own) == len(left[text]))

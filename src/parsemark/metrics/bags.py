@@ -12,7 +12,7 @@ from parsemark.kernels.ngrams import Bag, multiset_f1, multiset_jaccard
 from parsemark.matching.one_to_one import content_bag
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.prepared import TableInput
-from parsemark.model import Table
+from parsemark.model import Cell, Table
 
 _BRUTE_FORCE = "brute force in the tests"
 
@@ -22,9 +22,8 @@ class ContentJaccard(Metric[TableInput]):
     """Content-Jaccard: multiset Jaccard of bigrams of 2-character chunks of the table's text.
 
     Options:
-        variant: `literal` is the paper read literally: the texts of all cells, without white space, cut
-        into chunks
-            that do not overlap. One character more at the start changes all chunks. `per_cell` starts
+        variant: `literal` is the paper read literally: the texts of all cells, without white space, cut into
+            chunks that do not overlap. One character more at the start changes all chunks. `per_cell` starts
             anew in each cell; `overlapping` takes a chunk at every character.
 
     Empty cases: two tables without text are equal (1). One without text against another has 0.
@@ -138,9 +137,7 @@ class Dar(Metric[TableInput]):
         """The value for one pair."""
         a, b = _relations(truth.table), _relations(pred.table)
         if not a and not b:
-            a, b = (
-                Counter(t for t in map(_dense, (c.text for c in s.table.cells)) if t) for s in (truth, pred)
-            )
+            a, b = (Counter(filter(None, map(_dense, side.table.cells))) for side in (truth, pred))
         return multiset_f1(a, b)
 
 
@@ -160,13 +157,12 @@ def _row_bag(table: TableInput) -> Bag:
     return Counter(tuple(row[: max(k for k, t in enumerate(row, 1) if t)]) for row in rows if any(row))
 
 
-def _dense(text: str) -> str:
-    return "".join(text.split()).lower()
+def _dense(cell: Cell) -> str:
+    return "".join(cell.text.split()).lower()
 
 
 def _relations(table: Table) -> Bag:
-    texts = [_dense(cell.text) for cell in table.cells]
-    rows = table.grid
+    texts, rows = list(map(_dense, table.cells)), table.grid
     pairs: set[tuple[int, int, str]] = set()
     for direction, lines in (("right", rows), ("down", list(zip(*rows, strict=True)))):
         for line in lines:

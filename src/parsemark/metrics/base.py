@@ -9,6 +9,7 @@ from parsemark.errors import FormatError
 from parsemark.model import Score, Status
 from parsemark.specs import OptionValue, changed_options, check_options
 
+# How large two tables may be to be compared (a second for 100 kB, and 200 MB); over it a metric fails.
 MAX_POSITION_PAIRS = 100_000_000
 """Cells of one table times cells of the other (10,000 each): about a second of work."""
 MAX_LINE_PAIRS = 100_000_000  # rows times rows, and columns times columns: one byte of memory each
@@ -16,8 +17,7 @@ MAX_CHARACTER_PAIRS = 10_000_000_000
 """Characters of one table times characters of the other (100,000 each); 64 are compared at a time."""
 MAX_DIFFLIB_PAIRS = 500_000_000
 """Characters times characters (22,000 each) where difflib compares them, one at a time."""
-MAX_TREE_PAIRS = 10_000_000
-"""Nodes times nodes of trees that are not table > tr > td: 16 bytes of memory each."""
+MAX_TREE_PAIRS = 10_000_000  # nodes times nodes of trees that are no table > tr > td: 16 bytes of memory each
 
 
 def check_pairs(what: str, a: int, b: int, limit: int) -> None:
@@ -49,8 +49,7 @@ class Facts:
     both_empty: float | None = 1.0  # value for two empty inputs
     one_empty: float | None = 0.0  # value where exactly one side is empty
     label: str = ""  # how it is called on an axis and in a table of metrics; its name where it has no label
-    short_label: str = ""
-    """How it is called in a table's head, beside other words; its label where it has none."""
+    short_label: str = ""  # how it is called in a table's head, beside other words; else its label
 
     def credit(self, value: float) -> float:
         """What a value earns, from 0 (nothing) to 1 (all), whatever the metric's range and direction.

@@ -17,10 +17,8 @@ from parsemark.metrics.base import MAX_CHARACTER_PAIRS, Facts, Metric, check_pai
 
 _LOOK_ALIKE = "νvυ χx× θϑ αa ρpϱ ħh μu κk ωw γy τt ηn oO0°∘ l1I| εe∈ ∂δ ⟨(<[ ⟩)>] LΛ ø∅ ≡="
 _ALIKE = frozenset(frozenset((a, b)) for group in _LOOK_ALIKE.split() for a in group for b in group if a != b)
-_MARKS = frozenset(
-    f"{name}("
-    for name in ("hat", "bar", "tilde", "vec", "dot", "ddot", "check", "breve", "acute", "grave", "ring")
-)
+_MARK_NAMES = "hat bar tilde vec dot ddot check breve acute grave ring"
+_MARKS = frozenset(f"{name}(" for name in _MARK_NAMES.split())
 _BREAKS = frozenset(["&", ";;"])  # where columns and rows of a matrix end
 _LAYOUT = frozenset([CLOSE, "over"])  # where groups end and fractions are cut, which is compared as a whole
 _CONSTANTS = frozenset("π∞")  # letters and signs with a value of their own, as digits have it
@@ -176,12 +174,12 @@ def formula_errors(truth: Symbols, pred: Symbols) -> list[FormulaError]:
             for pair in _apart(*replaced):
                 counts[pair] += 1
                 first.setdefault(pair, edit.src_start + offset)
-                if not (
-                    _is_mark(truth, edit.src_start + offset) and _is_mark(pred, edit.dest_start + offset)
-                ):
+                ends = (truth, edit.src_start + offset), (pred, edit.dest_start + offset)
+                if not all(_is_mark(*end) for end in ends):
                     in_text.add(pair)
     found = [*_extents(counts, first), *_bars(counts, first)]
-    if _changed(counts, "matrix("):  # what is lost with it is no error of its own
+    lost, added = (sum(n for pair, n in counts.items() if pair[side] == "matrix(") for side in (0, 1))
+    if lost != added:  # what is lost with it is no error of its own
         counts = Counter({pair: n for pair, n in counts.items() if _BREAKS.isdisjoint(pair)})
     for pair, times in counts.items():
         kind = error_kind(*pair, mark=pair not in in_text)
@@ -198,12 +196,6 @@ def _apart(written: str | None, given: str | None) -> list[_Pair]:
     if written is None or given is None or (written in marks) == (given in marks):
         return [(written, given)]
     return [(written, None), (None, given)]
-
-
-def _changed(counts: Counter[_Pair], symbol: str) -> int:
-    """How many more of a symbol are lost than added, or the other way round."""
-    lost = sum(n for pair, n in counts.items() if pair[0] == symbol)
-    return abs(lost - sum(n for pair, n in counts.items() if pair[1] == symbol))
 
 
 def _bars(counts: Counter[_Pair], first: dict[_Pair, int]) -> Iterable[FormulaError]:
@@ -309,12 +301,10 @@ _SIGNS = {
 def _are_alike(one: str, other: str) -> bool:
     if frozenset((one, other)) in _ALIKE or (one in _MARKS and other in _MARKS):
         return True
-    letters = len(one) == len(other) == 1 and one.isalpha() and other.isalpha()
-    return letters and _base(one) == _base(other)
-
-
-def _base(character: str) -> str:
-    return unicodedata.normalize("NFD", character)[0].casefold()
+    if not (len(one) == len(other) == 1 and one.isalpha() and other.isalpha()):
+        return False
+    base, given = (unicodedata.normalize("NFD", character)[0].casefold() for character in (one, other))
+    return base == given
 
 
 _NAMES = {

@@ -75,15 +75,13 @@ class GritsTop(Metric[TableInput]):
 class GritsCon(Metric[TableInput]):
     r"""Grid similarity of the cells' contents.
 
-    As `grits_top`, but two positions are similar by their texts: 2 · matched characters / all characters,
-    and 1
-    for two empty texts.
+    As `grits_top`, but two positions are similar by their texts: 2 · matched characters / all characters, and
+    1 for two empty texts.
 
     Options:
-        mode: `reference` counts as matched what Python's difflib matches, as all published values do,
-        with its
-            rule that ignores frequent characters of texts of 200 characters or more. `exact` takes a longest
-            common subsequence, as the paper says.
+        mode: `reference` counts as matched what Python's difflib matches, as all published values do, with
+            its rule that ignores frequent characters of texts of 200 characters or more. `exact` takes a
+            longest common subsequence, as the paper says.
 
     Empty cases: two empty tables are equal (1). An empty table against another has 0.
 

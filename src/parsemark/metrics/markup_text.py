@@ -92,10 +92,8 @@ class TableEdit(Metric[TableInput]):
         """The value for one pair."""
         if truth.is_absent or pred.is_absent:
             return float(truth.is_absent != pred.is_absent)
-        sources = (
-            side.html if side.html is not None else write_table(side.table, "html") for side in (truth, pred)
-        )
-        a, b = map(normalised_html, sources)
+        written = (write_table(s.table, "html") if s.html is None else s.html for s in (truth, pred))
+        a, b = map(normalised_html, written)
         check_pairs("characters", len(a), len(b), MAX_CHARACTER_PAIRS)
         return float(kernel.levenshtein(a, b)) / max(len(a), len(b))
 

@@ -4,6 +4,7 @@ Stems are Porter's. On text without white space, as OmniDocBench normalises it, 
 """
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, lru_cache
@@ -119,40 +120,33 @@ def _stemmer() -> Callable[[str], str]:
     return lru_cache(maxsize=65536)(stem)
 
 
-@lru_cache(maxsize=1)
-def _tokenizer() -> Any:
-    return nltk_module("tokenize.destructive").NLTKWordTokenizer()
-
-
 def words(text: str) -> list[str]:
     """Words and punctuation as nltk cuts a sentence; where sentences end is not looked for."""
     return [str(word) for word in _tokenizer().tokenize(text)]
 
 
 def words_of_sentences(text: str) -> list[str]:
-    """Words as nltk's `word_tokenize` cuts them: first sentences (Punkt's English ones), then words.
-
-    Raises:
-        MissingDependencyError: nltk's data `punkt_tab` are nowhere to be found.
-    """
-    cut = _older_tokenizer().tokenize
+    """Words as nltk's `word_tokenize` cuts them: first sentences (Punkt's English ones), then words."""
+    cut = _tokenizer(older=True).tokenize
     return [str(word) for sentence in _sentences().tokenize(text) for word in cut(sentence)]
 
 
-@lru_cache(maxsize=1)
-def _older_tokenizer() -> Any:
-    """Of nltk up to 3.9: an apostrophe before a single letter was cut off by another rule."""
-    import re
-
-    older = nltk_module("tokenize.destructive").NLTKWordTokenizer()
-    rule = re.compile(r"(?i)(\')(?!re|ve|ll|m|t|s|d|n)(\w)\b")
-    older.STARTING_QUOTES = [*older.STARTING_QUOTES[:-1], (rule, r"\1 \2")]
-    return older
+@lru_cache(maxsize=2)
+def _tokenizer(*, older: bool = False) -> Any:
+    """Of nltk, or of nltk up to 3.9: an apostrophe before a single letter was cut off by another rule."""
+    tokenizer = nltk_module("tokenize.destructive").NLTKWordTokenizer()
+    if older:
+        rule = re.compile(r"(?i)(\')(?!re|ve|ll|m|t|s|d|n)(\w)\b")
+        tokenizer.STARTING_QUOTES = [*tokenizer.STARTING_QUOTES[:-1], (rule, r"\1 \2")]
+    return tokenizer
 
 
 @lru_cache(maxsize=1)
 def _sentences() -> Any:
-    """Punkt with its English parameters, read from the tables where nltk or llama-index-core keep them."""
+    """Punkt with its English parameters, read from the tables where nltk or llama-index-core keep them.
+
+    MissingDependencyError where they are nowhere to be found.
+    """
     places = [Path(folder) for folder in nltk_module("data").path]
     places += filter(None, [find_package_file("llama_index", "core/_static/nltk_cache")])
     found = [own for place in places if (own := place / "tokenizers/punkt_tab/english").is_dir()]
@@ -241,9 +235,5 @@ def _names(word: str) -> Iterator[str]:
 
 @lru_cache(maxsize=65536)
 def synonyms(word: str) -> frozenset[str]:
-    """The names without `_` of all synsets of a word, the word itself among them.
-
-    Raises:
-        MissingDependencyError: WordNet is not installed.
-    """
+    """The names without `_` of all synsets of a word in WordNet 3.0's own files, found as nltk finds them."""
     return frozenset({word, *(name for name in _names(word.lower()) if "_" not in name)})

@@ -51,11 +51,7 @@ ALL = "all"  # in place of a metric: every one that compares tables, with its de
 
 
 def expand_metrics(metrics: Sequence[str]) -> list[str]:
-    """The specs with `all` spelt out, each once, as they are stored.
-
-    Raises:
-        UsageError: One of them does not exist, or has no such option.
-    """
+    """The specs with `all` spelt out, each once, as they are stored; UsageError where one does not exist."""
     tables = [str(metric) for metric in list_metrics() if metric.facts.kind == "table"]
     named = (tables if spec.strip() == ALL else [str(get_metric(spec))] for spec in metrics)
     return list(dict.fromkeys(name for names in named for name in names))

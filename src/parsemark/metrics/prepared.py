@@ -1,27 +1,29 @@
-"""A table on its way into metrics: read once, prepared once for each form that a metric needs."""
+"""A table on its way into metrics: read once, prepared once for each form that a metric needs.
+
+`parsemark.formats` reads HTML for people: it cleans texts, keeps superscripts, reads MathML. Published values
+of TEDS and GriTS depend on what lxml's parser makes of it, white space included, so they use `read_rows`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lxml import etree
 
 from parsemark.errors import FormatError
 from parsemark.formats import FoundTable, read_tables
 from parsemark.formats.cell_text import flat, flat_table
+from parsemark.formats.html.tables import read_span as placed_span
 from parsemark.formats.html.tree import has_stray_angles, parse_html
+from parsemark.formats.limits import MAX_GRID, MAX_SPAN
 from parsemark.formats.text.delimited import find_small_csv_table
 from parsemark.model import Table
 
 if TYPE_CHECKING:
     from parsemark.metrics.reader.pages import Pages
-from typing import NamedTuple
-
-from parsemark.formats.html.tables import read_span as placed_span
-from parsemark.formats.limits import MAX_GRID, MAX_SPAN
 
 _PARTS = ("tr", "td", "th")
 
@@ -43,11 +45,6 @@ def read_span(value: str | None) -> int:
     if span > MAX_SPAN:
         raise FormatError(f"A cell spans {span:,} rows or columns; at most {MAX_SPAN:,} are read")
     return span
-
-
-def first_table(root: etree._Element | None) -> etree._Element | None:
-    """The first table element of a parsed document."""
-    return None if root is None else next(root.iter("table"), None)
 
 
 def read_rows(table: etree._Element) -> Rows:
@@ -192,8 +189,7 @@ class TableInput:
     def derive(self, function: Callable[[TableInput], T]) -> T:
         """What a function makes of the table, computed once: how a metric prepares its own form of it.
 
-        Args:
-            function: A function of a module; it is the key, so a lambda would be computed anew each time.
+        It is the key, so a lambda would be computed anew each time.
         """
         if function not in self._derived:
             self._derived[function] = function(self)
@@ -203,12 +199,11 @@ class TableInput:
 
 def _table_element(html: str, *, keep_stray_angles: bool) -> etree._Element | None:
     sources = (html, f"<table>{html}</table>")
-    found = (first_table(parse_html(source, keep_stray_angles=keep_stray_angles)) for source in sources)
-    return next((table for table in found if table is not None), None)
+    roots = (parse_html(source, keep_stray_angles=keep_stray_angles) for source in sources)
+    return next((table for root in roots if root is not None for table in root.iter("table")), None)
 
 
-AnyTable = Any
-"""A text in any format, a Table, a TableInput, rows as lists, or a DataFrame of pandas or polars."""
+AnyTable = Any  # a text in any format, a Table, a TableInput, rows as lists, a DataFrame of pandas or polars
 
 
 def as_truth(table: AnyTable) -> TableInput:

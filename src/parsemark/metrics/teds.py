@@ -32,12 +32,11 @@ class Teds(Metric[TableInput]):
 
     Options:
         structure_only: Ignore what is written in the cells (TEDS-Struct).
-        normalize: `soric` keeps only table, tr and td on both sides, as Soric et al. do: th becomes td,
-        all other
-            markup is unwrapped. `none` takes the HTML as it is given: thead, tbody and th are nodes, and
-            markup inside of a cell is one token per tag and one element each in the size. So it is in the
-            reference: a thousand empty `<i></i>` in a cell make the tree so large that nothing else counts
-            (a table with one wrong cell of four rises from .833 to .999). `soric` knows no such elements.
+        normalize: `soric` keeps only table, tr and td on both sides, as Soric et al. do: th becomes td, all
+            other markup is unwrapped. `none` takes the HTML as it is given: thead, tbody and th are nodes,
+            and markup inside of a cell is one token per tag and one element each in the size. So it is in
+            the reference: a thousand empty `<i></i>` in a cell make the tree so large that nothing else
+            counts (a table with one wrong cell of four rises from .833 to .999). `soric` knows no such ones.
 
     Empty cases: two empty tables are equal (1). An empty table against another has 0.
 
@@ -77,12 +76,7 @@ class Teds(Metric[TableInput]):
 
 
 def tree_similarity(a: EditTree, b: EditTree, structure_only: bool) -> float:
-    """1 − edit distance over the larger number of elements; neither clamped nor defined without elements.
-
-    Raises:
-        FormatError: The trees are too large to compare.
-        ZeroDivisionError: Neither has an element below its root.
-    """
+    """1 − edit distance over the larger number of elements; neither clamped nor defined without elements."""
     are_rows = a.row_lengths is not None and b.row_lengths is not None
     check_pairs("nodes", len(a.labels), len(b.labels), MAX_POSITION_PAIRS if are_rows else MAX_TREE_PAIRS)
     if not structure_only:
@@ -145,8 +139,9 @@ class EditTree:
             texts = [None if c is None else _encode(c, codes) for c in self.contents]
             return kernel.ordered_tree(self.leftmost, self.labels, texts)
         cells = [(label, c) for label, c in zip(self.labels, self.contents, strict=True) if c is not None]
-        spans = [_span_code(label) for label, _ in cells]
-        return kernel.row_tree(self.row_lengths, spans, [_encode(c, codes) for _, c in cells])
+        spans = (map(int, label.split()[1:]) for label, _ in cells)
+        spanned = [0 if across == down == 1 else across << 32 | down for across, down in spans]
+        return kernel.row_tree(self.row_lengths, spanned, [_encode(c, codes) for _, c in cells])
 
 
 def extend_tag_codes(codes: Mapping[str, str], tags: set[str]) -> dict[str, str]:
@@ -224,11 +219,6 @@ def reference_tree(table: etree._Element) -> EditTree:
     usual = all(0 < span < 2**31 for span in spans)
     n_elements = len(table.xpath(".//*"))  # type: ignore[arg-type]
     return replace(tree, n_elements=n_elements, row_lengths=tree.row_lengths if usual else None)
-
-
-def _span_code(label: str) -> int:
-    _, colspan, rowspan = label.split()
-    return 0 if colspan == rowspan == "1" else int(colspan) << 32 | int(rowspan)
 
 
 def _encode(content: Tokens, codes: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Pages, their elements, and what a parser made of them."""
+"""Pages, their elements, what a parser made of them, which of it answers what, and what that is worth."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -60,7 +60,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """All matches of one page under one rule. Every truth and every prediction occurs in at least one."""
+    """All matches of one page under one rule, without quality. Every truth and prediction occurs in one."""
 
     rule: str
     """`bbox`, `content` or `ngrams`."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from parsemark.errors import ParsemarkError, ParserError, UsageError, require_known
 from parsemark.parsers.declaration import read_declaration
-from parsemark.parsers.lock import read_lock
+from parsemark.parsers.environment import read_lock
 from parsemark.parsers.parser import WORKERS, Parser
 from parsemark.specs import Spec, is_derived, parse_spec, tool_of
 
@@ -69,11 +69,7 @@ def builtin_script(name: str) -> Path | None:
 
 
 def find_script(name: str) -> Path:
-    """The worker script of a parser, by name or by its own path.
-
-    Raises:
-        UsageError: If there is no such parser.
-    """
+    """The worker script of a parser, by name or by its own path; UsageError if there is none."""
     if name.endswith(".py"):
         return Path(name).expanduser().resolve()
     scripts = _builtin()

@@ -135,15 +135,12 @@ def read_declaration(script: Path) -> Declaration:
     try:
         data = tomllib.loads(toml)
         tools = data.pop("tool", {})
-        ours = tools.get("uv", {})
-        sources, overrides = ours.get("sources", {}), ours.get("override-dependencies", [])
-        return Declaration.model_validate(
-            {**data, "info": tools.get("parsemark", {}), "sources": sources, "overrides": overrides}
-        )
+        ours, uv = tools.get("parsemark", {}), tools.get("uv", {})
+        others = {"sources": uv.get("sources", {}), "overrides": uv.get("override-dependencies", [])}
+        return Declaration.model_validate({**data, "info": ours, **others})
     except ValidationError as error:
-        found = "; ".join(
-            _describe(p["loc"], problem_in_words(p)) for p in error.errors(include_url=False)[:3]
-        )
+        problems = error.errors(include_url=False)[:3]
+        found = "; ".join(_describe(p["loc"], problem_in_words(p)) for p in problems)
         raise ParserError(f"The '# /// script' block of {script} is not valid: {found}.") from error
     except (tomllib.TOMLDecodeError, AttributeError) as error:
         raise ParserError(f"The '# /// script' block of {script} is not valid: {error}.") from error

@@ -3,6 +3,10 @@
 An environment is named by the hash of what is in it. It is built in a temporary folder and renamed when it
 is complete, so that a folder under its final name is always whole; a lock lets two processes that want the
 same one build it once. A killed build leaves only a temporary folder, which the next build removes.
+
+A script lists the few packages that it uses; `uv` finds what these need in turn. What it found is kept in a
+lock beside the script, `camelot.lock` for `camelot.py`, with versions and hashes for all platforms at once,
+and installed from there. A lock knows which list it was made of: after a change it must be made again.
 """
 
 import hashlib
@@ -19,13 +23,16 @@ from functools import cached_property
 from pathlib import Path
 
 from parsemark.errors import ParserError
+from parsemark.parsers.declaration import Declaration
 from parsemark.parsers.working_tree import package_name, tree_hash
-from parsemark.system import cache_folder, locked, make_folder
+from parsemark.system import cache_folder, locked, make_folder, write_text
 from parsemark.system.processes import run_program
 
 Progress = Callable[[str], None]
 
 BUILD_TIMEOUT_S = 1800
+_MADE_OF = "# made of "
+_LOCK_LIMIT = 4_000_000
 _AT_LEAST = re.compile(r">=\s*3\.(\d+)")
 
 
@@ -83,16 +90,16 @@ class Environment:
         return round(sum(path.stat().st_size for path in found if path.is_file()) / 1e6, 1)
 
     def build(self, progress: Progress | None = None) -> None:
-        """Build it unless it is there; several processes may at once. ParserError has the end of what `uv`
-        said.
-        """
+        """Build it unless it is there; several processes may at once. ParserError quotes what `uv` said."""
         if self.is_ready():
             return
         make_folder(self.folder.parent)
         with locked(self.folder.with_suffix(".lock")):
             if self.is_ready():
                 return
-            self._remove_leftovers()
+            # Under the lock nobody else builds this one: drafts are of builds that were killed.
+            for draft in self.folder.parent.glob(f"{self.key}.draft-*"):
+                shutil.rmtree(draft, ignore_errors=True)
             draft = self.folder.with_suffix(f".draft-{os.getpid()}")
             try:
                 self._build_in(draft, progress or (lambda _: None))
@@ -127,11 +134,6 @@ class Environment:
         ours = f"{sys.version_info.major}.{sys.version_info.minor}"
         return sys.executable if self.python_request == ours else self.python_request
 
-    def _remove_leftovers(self) -> None:
-        """Under the lock nobody else builds this one: drafts are of builds that were killed."""
-        for draft in self.folder.parent.glob(f"{self.key}.draft-*"):
-            shutil.rmtree(draft, ignore_errors=True)
-
 
 def least_python(requires: str) -> int | None:
     """The 11 of `>=3.11`; None for any other way to say it."""
@@ -155,11 +157,65 @@ def run_uv(*arguments: str, variables: Mapping[str, str] | None = None) -> str:
     except subprocess.TimeoutExpired as error:
         raise ParserError(f"uv {arguments[0]} did not finish within {BUILD_TIMEOUT_S} s.") from error
     if done.returncode != 0:
-        said = _shortened((done.stderr.strip() or done.stdout.strip()).decode(errors="replace"))
+        said = (done.stderr.strip() or done.stdout.strip()).decode(errors="replace")
+        if len(said) > 1500:  # it begins with what went wrong; then may come hundreds of hashes
+            said = f"{said[:700]}\n…\n{said[-800:]}"
         raise ParserError(f"uv {' '.join(arguments[:2])} failed:\n{said}")
     return done.stdout.decode(errors="replace")
 
 
-def _shortened(said: str) -> str:
-    """Its beginning, where `uv` says what went wrong, and its end; between them may be hundreds of hashes."""
-    return said if len(said) <= 1500 else f"{said[:700]}\n…\n{said[-800:]}"
+def lock_path(script: Path) -> Path:
+    """Where a script's lock lies, if there is one."""
+    return script.with_suffix(".lock")
+
+
+def needs_lock(declaration: Declaration) -> bool:
+    """Whether a list leaves anything open: not if it is empty, complete (`no-deps`), or of local projects."""
+    return bool(declaration.dependencies) and not declaration.info.no_deps and not declaration.sources
+
+
+def read_lock(script: Path, declaration: Declaration) -> tuple[str, ...]:
+    """The requirements of a script's lock, or none; ParserError if that is unreadable or of another list."""
+    path = lock_path(script)
+    if not path.is_file() or not needs_lock(declaration):
+        return ()
+    if f"{_MADE_OF}{_digest(declaration)}" not in _lines(path):
+        raise ParserError(
+            f"{path.name} was made of other packages than {script.name} lists now: run "
+            f"`parsemark parsers lock {script}`, or remove it."
+        )
+    return requirement_lines(path)
+
+
+def requirement_lines(path: Path) -> tuple[str, ...]:
+    """The requirements in a lock, each on one line with its hashes."""
+    lines = (" ".join(line.split()) for line in _lines(path))
+    return tuple(line for line in lines if line and not line.startswith("#"))
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        if path.stat().st_size > _LOCK_LIMIT:
+            raise ParserError(f"{path} is too large to be a lock.")
+        return path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParserError(f"Cannot read the lock {path}: {error}.") from error
+
+
+def write_lock(script: Path, declaration: Declaration) -> Path | None:
+    """Find all packages that a script needs and write its lock; None where there is nothing to lock."""
+    if not needs_lock(declaration):
+        return None
+    flags = ["--universal", "--generate-hashes", "--no-annotate", "--no-header", "--quiet"]
+    if (minimum := least_python(declaration.requires_python)) is not None:
+        flags += ["--python-version", f"3.{minimum}"]
+    found = run_uv("pip", "compile", *flags, str(script))
+    head = f"# All packages of {script.name}, by `parsemark parsers lock`. Do not edit.\n"
+    path = lock_path(script)
+    write_text(path, f"{head}{_MADE_OF}{_digest(declaration)}\n{found.strip()}\n")
+    return path
+
+
+def _digest(declaration: Declaration) -> str:
+    content = [sorted(declaration.dependencies), declaration.requires_python, sorted(declaration.overrides)]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:20]

@@ -48,15 +48,9 @@ class Answer:
     cost_usd: float | None = None  # what the page cost, as the worker says; None where it says nothing
 
 
-def request_line(request_id: str, pdf: str, page: int, options: Mapping[str, OptionValue]) -> bytes:
-    """A request for one page, or for the whole document."""
-    request = {"id": request_id, "pdf": pdf, "page": page, "options": dict(options)}
-    return json.dumps(request).encode() + b"\n"
-
-
-def prepare_line(request_id: str, options: Mapping[str, OptionValue]) -> bytes:
-    """A request to load what the options need."""
-    return json.dumps({"id": request_id, "prepare": True, "options": dict(options)}).encode() + b"\n"
+def request_line(request_id: str, options: Mapping[str, OptionValue], **wanted: str | int) -> bytes:
+    """A request for a page of a file (`pdf`, `page`), or to load what the options need (`prepare`)."""
+    return json.dumps({"id": request_id, **wanted, "options": dict(options)}).encode() + b"\n"
 
 
 def read_hello(line: bytes) -> Hello:
@@ -84,15 +78,11 @@ def read_answer(line: bytes, request_id: str) -> Answer:
         raise ProtocolError("it has no output (does `parse` return one?) and no error")
     if output is not None and error is not None:
         raise ProtocolError("it has both an output and an error")
+    given = {key for key in ("peak_memory_mb", "cost_usd") if message.get(key) is not None}
     return Answer(
-        output=None if output is None else _output(output),
-        error=None if error is None else _error(error),
-        wall_s=_measured(message, "wall_s"),
-        cpu_s=_measured(message, "cpu_s"),
-        peak_memory_mb=None
-        if message.get("peak_memory_mb") is None
-        else _measured(message, "peak_memory_mb"),
-        cost_usd=None if message.get("cost_usd") is None else _measured(message, "cost_usd"),
+        None if output is None else _output(output),
+        None if error is None else _error(error),
+        **{key: _measured(message, key) for key in ("wall_s", "cpu_s", *given)},
     )
 
 
@@ -163,19 +153,13 @@ def _facts(facts: Any, key: str) -> dict[str, str]:
         raise ProtocolError(f"its {key} are no object")
     if len(facts) > MAX_FACTS:
         raise ProtocolError(f"it names more than {MAX_FACTS} {key}")
-    return {
-        _shorten(k, MAX_FACT_CHARS): _shorten(masked(_plain(v, key)), MAX_FACT_CHARS)
-        for k, v in facts.items()
-    }
-
-
-def _plain(value: Any, key: str) -> str:
-    if not isinstance(value, str | int | float):
+    if not all(isinstance(value, str | int | float) for value in facts.values()):
         raise ProtocolError(f"its {key} are not all texts")
     try:
-        return str(value)
+        said = {name: masked(str(value)) for name, value in facts.items()}
     except ValueError as error:
         raise ProtocolError(f"its {key} hold a number that is too long") from error
+    return {_shorten(k, MAX_FACT_CHARS): _shorten(v, MAX_FACT_CHARS) for k, v in said.items()}
 
 
 def _shorten(text: str, limit: int) -> str:

@@ -13,7 +13,7 @@ from typing import Literal
 from parsemark.parsers.declaration import Declaration, Info
 from parsemark.parsers.environment import Environment, Progress
 from parsemark.parsers.needs import given_files, missing_needs, program_versions
-from parsemark.parsers.working_tree import modules_in, resolve_requirements, sibling_modules
+from parsemark.parsers.working_tree import Requirement, modules_in, resolve_requirements
 from parsemark.specs import OptionValue, Spec
 from parsemark.system.processes import Confinement, confinement_for, why_not_confined
 
@@ -92,12 +92,16 @@ class Parser:
     @cached_property
     def environment(self) -> Environment:
         """Its Python environment."""
-        declared = self.declaration
-        sources = {name: source.path for name, source in declared.sources.items()}
-        found = resolve_requirements(declared.dependencies, sources, self.script.parent)
+        declared, found = self.declaration, self.requirements
         texts = tuple(requirement.text for requirement in found)
         trees = tuple(requirement.path for requirement in found if requirement.path is not None)
         return Environment(texts, declared.requires_python, declared.info.no_deps, trees, self.lock)
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """The packages that its script lists, in that order."""
+        sources = {name: source.path for name, source in self.declaration.sources.items()}
+        return resolve_requirements(self.declaration.dependencies, sources, self.script.parent)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -179,14 +183,11 @@ class Parser:
         """
         digest = hashlib.sha256()
         kit = sorted({KIT, *modules_in(KIT.parent, self.script)})
-        for part in (
-            self.script.read_bytes(),
-            *(path.read_bytes() for path in kit),
-            self.environment.key.encode(),
-        ):
+        parts = [path.read_bytes() for path in (self.script, *kit)]
+        for part in (*parts, self.environment.key.encode()):
             digest.update(hashlib.sha256(part).digest())
         digest.update(json.dumps(dict(self.options), sort_keys=True).encode())
-        beside = [] if self.script.parent == WORKERS else sibling_modules(self.script)
+        beside = [] if self.script.parent == WORKERS else modules_in(self.script.parent, self.script)
         if (data := self.script.with_suffix(".json")).is_file():
             beside = [*beside, data]
         for path in beside:

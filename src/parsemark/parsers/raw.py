@@ -67,16 +67,14 @@ def _read(raw: bytes, sample: str, parser: str) -> Prediction:
 
 def _tables_of(content: str, kind: str) -> tuple[tuple[Element, ...], str | None]:
     """The tables of a text; one over a limit costs itself, and what it was is said."""
+    hint = kind if kind in ("html", "latex") else None  # Markdown and text may hold anything
     try:
-        return _tables_in(content, kind), None
+        tables, message = read_tables(content, hint), None
     except FormatError as error:
         if error.position is None:  # of the whole text, and no single table
             raise
-        return _tables_in(content, kind, leave_out=True), f"a table is left out: {error}"
-
-
-def _tables_in(content: str, kind: str, *, leave_out: bool = False) -> tuple[Element, ...]:
-    return tuple(
+        tables, message = read_tables(content, hint, leave_out=True), f"a table is left out: {error}"
+    elements = (
         Element(
             id=f"p{number}",
             category=Category.TABLE,
@@ -85,13 +83,9 @@ def _tables_in(content: str, kind: str, *, leave_out: bool = False) -> tuple[Ele
             latex=found.source if found.format == "latex" else None,
             table=found.table,
         )
-        for number, found in enumerate(read_tables(content, _hint(kind), leave_out=leave_out), start=1)
+        for number, found in enumerate(tables, start=1)
     )
-
-
-def _hint(kind: str) -> str | None:
-    """Markdown may hold HTML tables and text may hold anything: there the reader decides."""
-    return kind if kind in ("html", "latex") else None
+    return tuple(elements), message
 
 
 def _read_elements(data: Any) -> tuple[tuple[Element, ...], str | None]:
@@ -126,7 +120,7 @@ def _read_element(data: Mapping[str, Any], element_id: str) -> Element:
     return Element(
         id=element_id,
         category=category,
-        box=_read_box(data.get("box")),
+        box=_box_or_none(data.get("box")),
         order=None if order is None else int(order),
         text=text,
         latex=_given_text(data.get("latex")),
@@ -138,18 +132,15 @@ def _read_element(data: Mapping[str, Any], element_id: str) -> Element:
 
 def _read_table(data: Mapping[str, Any], html: str | None) -> Table | None:
     if data.get("structure") is not None:
-        return _read_structure(data["structure"], _read_box(data.get("box")))
+        return _read_structure(data["structure"], _box_or_none(data.get("box")))
     if data.get("cells") is not None:
         cells = [_read_cell(cell) for cell in data["cells"]]
         n_rows = max((c.row + c.rowspan for c in cells), default=0)
         n_cols = max((c.col + c.colspan for c in cells), default=0)
         check_grid(n_rows, n_cols)
         return Table(n_rows, n_cols, tuple(cells))
-    given = (
-        (html, "html"),
-        (_given_text(data.get("markdown")), None),
-        (_given_text(data.get("latex")), "latex"),
-    )
+    markdown, latex = _given_text(data.get("markdown")), _given_text(data.get("latex"))
+    given = ((html, "html"), (markdown, None), (latex, "latex"))
     source, kind = next(((text, kind) for text, kind in given if text is not None), (None, None))
     if source is None:
         return None
@@ -165,26 +156,20 @@ def _read_structure(data: Mapping[str, Any], place: Box | None) -> Table:
         raise ValueError("a table with a structure needs a box")
     if len(data["parts"]) > MAX_PARTS or len(data["words"]) > MAX_WORDS:
         raise ValueError(f"a structure has over {MAX_PARTS} parts or {MAX_WORDS} words")
-    parts = [Part(PartKind(kind), _needed_box(box), float(score)) for kind, score, *box in data["parts"]]
-    words = [Word(str(text), _needed_box(box), bool(glued)) for text, *box, glued in data["words"]]
+    parts = [Part(PartKind(kind), _read_box(box), float(score)) for kind, score, *box in data["parts"]]
+    words = [Word(str(text), _read_box(box), bool(glued)) for text, *box, glued in data["words"]]
     return build_table(parts, words, Frame(place, _whole(data.get("angle", 0))))
-
-
-def _needed_box(data: Any) -> Box:
-    x0, y0, x1, y1 = (float(v) for v in data)
-    return Box(x0, y0, x1, y1)
 
 
 def _read_cell(data: Mapping[str, Any]) -> Cell:
     _refuse_unknown(data, _CELL_KEYS, "a cell")
-    text, box = data.get("text"), data.get("box")
     return Cell(
         _whole(data["row"]),
         _whole(data["col"]),
-        " ".join((_given_text(text) or "").split()),
+        " ".join((_given_text(data.get("text")) or "").split()),
         _whole(data.get("rowspan", 1)),
         _whole(data.get("colspan", 1)),
-        box=None if box is None else _read_box(box),
+        box=_box_or_none(data.get("box")),
     )
 
 
@@ -196,11 +181,13 @@ def _refuse_unknown(data: Mapping[str, Any], known: frozenset[str], what: str) -
         raise ValueError(f"{what} has the key {str(key)[:40]!r}; known are {', '.join(sorted(known))}")
 
 
-def _read_box(data: Any) -> Box | None:
-    if data is None:
-        return None
+def _read_box(data: Any) -> Box:
     x0, y0, x1, y1 = (float(v) for v in data)
     return Box(x0, y0, x1, y1)
+
+
+def _box_or_none(data: Any) -> Box | None:
+    return None if data is None else _read_box(data)
 
 
 def _read_confidence(data: Any) -> float | None:

@@ -22,16 +22,8 @@ from pathlib import Path
 from typing import Literal
 
 from parsemark.errors import ParserError
-from parsemark.parsers.messages import (
-    WHOLE_DOCUMENT,
-    Answer,
-    Hello,
-    ProtocolError,
-    prepare_line,
-    read_answer,
-    read_hello,
-    request_line,
-)
+from parsemark.parsers import messages
+from parsemark.parsers.messages import Answer, Hello, ProtocolError
 from parsemark.parsers.parser import WorkerCommand
 from parsemark.specs import OptionValue
 from parsemark.system.processes import Supervised, describe_exit
@@ -83,9 +75,8 @@ class WorkerSession:
         try:
             if shutil.which(command.argv[0], path=command.env.get("PATH")) is None:
                 raise FileNotFoundError(errno.ENOENT, "there is no such program")
-            self._supervised = Supervised(
-                command.argv, env=self._desk.env, cwd=command.cwd, confinement=self._desk.confinement
-            )
+            env, rights = self._desk.env, self._desk.confinement
+            self._supervised = Supervised(command.argv, env=env, cwd=command.cwd, confinement=rights)
         except OSError as error:
             self._desk.close()
             raise WorkerFailure("start", f"Cannot start {command.argv[0]}: {error.strerror}") from error
@@ -107,31 +98,28 @@ class WorkerSession:
         key = json.dumps(dict(options), sort_keys=True)
         if self.hello.prepares and key not in self._prepared:
             self._prepared.add(key)
-            self._exchange(
-                lambda name: prepare_line(name, options), time.monotonic() + timeout_s, "its preparation"
-            )
+            deadline = time.monotonic() + timeout_s
+            self._exchange("its preparation", deadline, options, prepare=True)
 
     def ask(self, pdf: str, page: int, options: Mapping[str, OptionValue], *, timeout_s: float) -> Answer:
-        """Have one page parsed, or the whole document where the page is `WHOLE_DOCUMENT`. WorkerFailure if no
-        proper answer came in time; the worker is dead afterwards.
-        """
-        what = f"page {page}" if page != WHOLE_DOCUMENT else "the document"
+        """Have a page parsed, or all (`WHOLE_DOCUMENT`); after a WorkerFailure the worker is dead."""
+        what = f"page {page}" if page != messages.WHOLE_DOCUMENT else "the document"
         given = self._desk.put(pdf)
-        deadline = time.monotonic() + timeout_s
-        return self._exchange(lambda name: request_line(name, given, page, options), deadline, what)
+        return self._exchange(what, time.monotonic() + timeout_s, options, pdf=given, page=page)
 
-    def _exchange(self, question: Callable[[str], bytes], deadline: float, what: str) -> Answer:
+    def _exchange(
+        self, what: str, deadline: float, options: Mapping[str, OptionValue], **wanted: str | int
+    ) -> Answer:
         self._asked += 1
         # Not a number that could be guessed: nobody answers a question that was not read.
         request_id = secrets.token_hex(8)
-        self._write(question(request_id), deadline, what)
+        self._write(messages.request_line(request_id, options, **wanted), deadline, what)
         line = self._read_line(deadline, what)
         try:
-            return read_answer(line, request_id)
+            return messages.read_answer(line, request_id)
         except ProtocolError as error:
-            raise self._failure(
-                "garbage", f"The worker's answer for {what} is not valid: {error}."
-            ) from error
+            said = f"The worker's answer for {what} is not valid: {error}."
+            raise self._failure("garbage", said) from error
 
     def _write(self, line: bytes, deadline: float, what: str) -> None:
         """Write a question; a worker that does not read it in time has not answered."""
@@ -174,7 +162,7 @@ class WorkerSession:
     def _shake_hands(self, timeout_s: float) -> Hello:
         line = self._read_line(time.monotonic() + timeout_s, f"its start ({timeout_s:.0f} s)")
         try:
-            return read_hello(line)
+            return messages.read_hello(line)
         except ProtocolError as error:
             raise self._failure("start", f"The worker's first line is not valid: {error}.") from error
 
@@ -193,11 +181,8 @@ class WorkerSession:
                 chunk = os.read(self._stdout.fileno(), _CHUNK)
                 if not chunk:
                     how = self._how_it_ended("during")
-                    hint = (
-                        " A worker ends with `serve(parse)`: is that line missing?"
-                        if self._asked == 0 and not self._buffer and self._process.poll() == 0
-                        else ""
-                    )
+                    said_nothing = self._asked == 0 and not self._buffer and self._process.poll() == 0
+                    hint = " A worker ends with `serve(parse)`: is that line missing?" if said_nothing else ""
                     raise self._failure("died", f"The worker {how} {doing}.{hint}")
                 self._buffer += chunk
         line = bytes(self._buffer[:end])
@@ -231,9 +216,8 @@ class _Desk:
         room.mkdir()
         files.mkdir()
         allowed = command.confinement
-        self.confinement = replace(
-            allowed, read=(*allowed.read, str(files)), write=(*allowed.write, str(room))
-        )
+        read, write = (*allowed.read, str(files)), (*allowed.write, str(room))
+        self.confinement = replace(allowed, read=read, write=write)
         self.env = {**command.env, "HOME": str(room), "TMPDIR": str(room)}
 
     def put(self, pdf: str) -> str:
@@ -246,9 +230,7 @@ class _Desk:
             source = Path(pdf)
             name = source.name if self._keeps_names else f"document{source.suffix}"
             copy = self._folder.path / "given" / name
-            with contextlib.suppress(
-                OSError
-            ):  # the worker says of a file that is not there what it always says
+            with contextlib.suppress(OSError):  # the worker says itself that a file is not there
                 shutil.copyfile(source, copy)
             self._given = pdf, copy
         return str(self._given[1])

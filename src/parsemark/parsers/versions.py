@@ -18,12 +18,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from parsemark.errors import ParserError, UsageError
-from parsemark.parsers.environment import Environment, Progress, run_uv
-from parsemark.parsers.lock import requirement_lines
+from parsemark.parsers.environment import Environment, Progress, requirement_lines, run_uv
 from parsemark.parsers.parser import Parser
 from parsemark.parsers.session import WorkerFailure, WorkerSession
 from parsemark.parsers.trial import require_usable
-from parsemark.parsers.working_tree import Requirement, normal_name, package_name, resolve_requirements
+from parsemark.parsers.working_tree import normal_name, package_name
 from parsemark.system import cache_folder, locked, remove_tree, write_text
 from parsemark.system.scratch import ScratchFolder
 
@@ -52,7 +51,7 @@ def own_package(parser: Parser) -> OwnPackage:
     one at all.
     """
     declared, wanted = parser.declaration, normal_name(parser.short_name)
-    trees = [requirement.path for requirement in _requirements(parser)]
+    trees = [requirement.path for requirement in parser.requirements]
     names = [
         _parted(text)[0] or (package_name(tree) if tree else None) or text
         for text, tree in zip(declared.dependencies, trees, strict=True)
@@ -74,17 +73,9 @@ def own_package(parser: Parser) -> OwnPackage:
     )
 
 
-def _requirements(parser: Parser) -> tuple[Requirement, ...]:
-    declared = parser.declaration
-    sources = {name: source.path for name, source in declared.sources.items()}
-    return resolve_requirements(declared.dependencies, sources, parser.script.parent)
-
-
 @cache
 def releases(package: str, *, pre: bool = False) -> tuple[str, ...]:
-    """The releases of a package that the index has for this Python, oldest first; ParserError if there is no
-    such package, or the index cannot be reached.
-    """
+    """The releases of a package that the index has for this Python, oldest first; ParserError if none."""
     flags = ["--retries", "1", "--timeout", "20", "--disable-pip-version-check", "--no-color"]
     ours = ("run", "--no-project", "--quiet", "--python", sys.executable, "python", "-m", "pip")
     pip = ours if find_spec("pip") is not None else ("tool", "run", "--quiet", "pip")
@@ -93,9 +84,8 @@ def releases(package: str, *, pre: bool = False) -> tuple[str, ...]:
         said = run_uv(*pip, *wanted, variables=_pip_variables())
     except ParserError as error:
         if _NO_INDEX.search(str(error)) or "No matching distribution" not in str(error):
-            raise ParserError(
-                f"The package index cannot be reached for {package}: {last_line(error)}"
-            ) from error
+            why = f"The package index cannot be reached for {package}: {last_line(error)}"
+            raise ParserError(why) from error
         raise ParserError(
             f"The package index has no package {package!r} for this Python. Commits of a repository are "
             "versions too: `parsemark history PARSER --releases 0 --also PARSER@git:REF --also PARSER`."
@@ -143,20 +133,17 @@ def _project_in(root: Path, own: OwnPackage) -> Path:
     """Where in a repository the project of a package lies: where the script takes it from, or by its name."""
     if own.tree is not None and own.tree.is_relative_to(root):
         return own.tree.relative_to(root)
-    projects = [
-        path.parent for path in sorted([*root.glob("pyproject.toml"), *root.glob("*/pyproject.toml")])
-    ]
-    named = [path for path in projects if normal_name(package_name(path) or "") == normal_name(own.name)]
+    files = sorted([*root.glob("pyproject.toml"), *root.glob("*/pyproject.toml")])
+    wanted = normal_name(own.name)
+    named = [file.parent for file in files if normal_name(package_name(file.parent) or "") == wanted]
     return named[0].relative_to(root) if len(named) == 1 else Path()
 
 
 def _locked(parser: Parser, own: OwnPackage, version: str, pin: str) -> Parser:
-    """The parser with its own package pinned, and all others found and written down once, or one line of why
-    not.
-    """
+    """The parser with its own package pinned, and all others found and written down once."""
     declared = parser.declaration
     is_kept = declared.info.no_deps
-    texts = [r.text if r.path or is_kept else _PIN.sub("", r.text) for r in _requirements(parser)]
+    texts = [r.text if r.path or is_kept else _PIN.sub("", r.text) for r in parser.requirements]
     texts[own.position] = f"{own.name}{_parted(declared.dependencies[own.position])[1]}{pin}"
     changed = declared.model_copy(update={"dependencies": tuple(texts), "sources": {}})
     made = replace(parser, declaration=changed, lock=(), version=version)
@@ -197,9 +184,8 @@ def _why(name: str, package: str, version: str, error: ParserError) -> str:
     if _NO_INDEX.search(said):
         return f"{name} cannot be installed: the package index cannot be reached."
     if version and f"no version of {package.lower()}" in said.lower() and not _NO_BUILD.search(said):
-        return f"{name}: there is no release {version} of {package} for this Python; " + (
-            f"`parsemark parsers versions {name.partition('@')[0]}` lists them."
-        )
+        listing = f"`parsemark parsers versions {name.partition('@')[0]}` lists them"
+        return f"{name}: there is no release {version} of {package} for this Python; {listing}."
     if _NO_BUILD.search(said):
         return f"{name} must be built here, and that fails: {last_line(error)}"
     return f"{name} cannot be installed: {last_line(error)}"
@@ -214,9 +200,7 @@ def last_line(error: Exception, limit: int = 300) -> str:
 
 
 def require_start(parser: Parser, progress: Progress | None = None) -> None:
-    """Install a version and start its worker once; ParserError says in a line what fails (it may hang on
-    import).
-    """
+    """Install a version and start its worker once; ParserError says in a line what fails."""
     name = parser.name
     require_usable(parser)
     try:
@@ -233,9 +217,7 @@ def require_start(parser: Parser, progress: Progress | None = None) -> None:
 def usable_parsers(
     specs: Sequence[str], get: Callable[[str], Parser], note: Callable[[str], None]
 ) -> list[Parser]:
-    """The parsers that specs name; of versions, those that start here. The others are noted, in one line, and
-    left out; ParserError if none is left.
-    """
+    """The parsers of specs; versions that do not start are noted and left out. ParserError if all are."""
     found: list[Parser] = []
     for spec in specs:
         try:

@@ -116,15 +116,13 @@ def _add_tree(digest: Any, root: Path) -> None:
 
 def _source_files(root: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(f for f in folders if not _is_made(f))
+        folders[:] = sorted(
+            f for f in folders if f not in _NOT_SOURCE and not f.endswith((".egg-info", "_cache"))
+        )
         for name in sorted(names):
             path = Path(folder, name)
             if path.is_file() and not name.endswith((".pyc", ".pyo")):
                 yield path
-
-
-def _is_made(folder: str) -> bool:
-    return folder in _NOT_SOURCE or folder.endswith((".egg-info", "_cache"))
 
 
 def _local_sources(root: Path) -> list[Path]:
@@ -144,11 +142,6 @@ def _project(root: Path) -> dict[str, Any]:
         return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-
-
-def sibling_modules(script: Path) -> list[Path]:
-    """The files beside a script that it imports, directly or through each other, sorted."""
-    return modules_in(script.parent, script)
 
 
 def modules_in(folder: Path, script: Path) -> list[Path]:

@@ -52,14 +52,14 @@ class _Cluster:
 
 
 def in_reading_order(line: Sequence[PlacedSign], *, mostly_right: bool) -> list[PlacedSign]:
-    """A line of text in the order in which it is read.
+    """A line in any order, but with the characters of a ligature together and turned round, as it is read.
 
-    Args:
-        line: In any order, but the characters of a ligature together and turned round.
-        mostly_right: Whether the page is in a script from right to left, for lines that are half and half.
+    Lines that are half and half are read as the page is, which may be `mostly_right` to left.
     """
     clusters = _clusters([sign for sign in line if not sign.generated])
-    from_right = _is_from_right(clusters, mostly_right)
+    right = sum(cluster.kind in _RIGHT for cluster in clusters)
+    left = sum(cluster.kind == "L" for cluster in clusters)
+    from_right = mostly_right if max(left, right) <= 2 * min(left, right) else right > left
     spare = [sign for sign in line if sign.generated]
     parts: list[list[_Cluster]] = []
     for cluster in clusters:
@@ -100,12 +100,6 @@ def _clusters(signs: Sequence[PlacedSign]) -> list[_Cluster]:
         else:
             made.append(_Cluster([mark], "NSM"))
     return sorted(made, key=lambda cluster: cluster.start)
-
-
-def _is_from_right(clusters: Sequence[_Cluster], mostly_right: bool) -> bool:
-    right = sum(cluster.kind in _RIGHT for cluster in clusters)
-    left = sum(cluster.kind == "L" for cluster in clusters)
-    return mostly_right if max(left, right) <= 2 * min(left, right) else right > left
 
 
 def _is_apart(one: _Cluster, other: _Cluster) -> bool:

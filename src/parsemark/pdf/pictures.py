@@ -118,16 +118,10 @@ def save_picture_pdf(
     picture: Image.Image, path: Path, size: tuple[float, float], *, quality: int, producer: str
 ) -> None:
     """Write a PDF of one page, `size` points large, that is the picture and nothing else."""
-    picture.save(
-        path,
-        format="PDF",
-        dpi=(picture.width * 72 / size[0], picture.height * 72 / size[1]),
-        quality=min(quality, _MAX_QUALITY),
-        producer=producer,
-        title="page",  # else Pillow writes the name of the file, which may be a temporary one
-        creationDate=_NO_DATE,
-        modDate=_NO_DATE,
-    )
+    dpi = picture.width * 72 / size[0], picture.height * 72 / size[1]
+    # Else Pillow writes the name of the file, which may be a temporary one.
+    said = {"producer": producer, "title": "page", "creationDate": _NO_DATE, "modDate": _NO_DATE}
+    picture.save(path, format="PDF", dpi=dpi, quality=min(quality, _MAX_QUALITY), **said)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from parsemark.report.colours import stylesheet
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.report.source import Older, RunSource
 from parsemark.system import make_folder, remove_tree
-from parsemark.system.locks import locked_folder
+from parsemark.system.files import locked_folder
 from parsemark.system.scratch import ScratchFolder
 from parsemark.verdicts.error_types import Errors, find_errors
 

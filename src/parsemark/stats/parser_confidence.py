@@ -1,4 +1,4 @@
-"""What confidences are good for: risk against coverage, the best threshold, and calibrated ones.
+"""What confidences are good for: reliability and D-ECE, risk against coverage, thresholds, calibrated ones.
 
 A calibrator maps a parser's confidence to the share of its predictions that are right at that confidence. It
 is fitted on matched predictions, split by document where it is judged, and kept as a small JSON object.
@@ -16,12 +16,88 @@ from numpy.typing import ArrayLike, NDArray
 from parsemark.errors import FormatError, UsageError
 from parsemark.extras import needed_for
 
+MIN_CONFIDENCE = 0.05  # predictions at or below this do not count as predictions of a table
 METHODS = ("temperature", "platt", "beta", "isotonic")
 _EDGE = 1e-6
 _N_FOLDS = 5
 MIN_PREDICTIONS = 20  # below this a calibrator would fit noise
 MIN_ISOTONIC = 300
 """Below this isotonic regression is not chosen by itself: its steps fit noise and tie what was ordered."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """Predictions whose confidence lies in (low, high]; the first bin includes its lower end."""
+
+    low: float
+    high: float
+    n: float
+    precision: float | None
+    confidence: float | None
+
+
+def reliability_bins(
+    confidence: ArrayLike, correct: ArrayLike, n_bins: int = 10, weight: ArrayLike | None = None
+) -> list[ReliabilityBin]:
+    """Equal-width bins over [0, 1] with the precision and mean confidence of each (Soric et al., 5.1.3)."""
+    conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
+    times = np.ones_like(conf) if weight is None else np.asarray(weight, dtype=float)
+    keep = conf > MIN_CONFIDENCE
+    conf, hit, times = conf[keep], hit[keep], times[keep]
+    index = _bin_of(conf, n_bins)
+    bins = []
+    for k in range(n_bins):
+        inside = index == k
+        own = times[inside]
+        n = float(own.sum())
+        means = [float(np.average(v[inside], weights=own)) if n > 0 else None for v in (hit, conf)]
+        bins.append(ReliabilityBin(k / n_bins, (k + 1) / n_bins, n, *means))
+    return bins
+
+
+def _bin_of(confidence: NDArray[np.float64], n_bins: int) -> NDArray[np.int64]:
+    index: NDArray[np.int64] = np.clip(np.ceil(confidence * n_bins) - 1, 0, n_bins - 1).astype(np.int64)
+    return index
+
+
+def d_ece(
+    confidence: ArrayLike, correct: ArrayLike, n_bins: int = 10, weight: ArrayLike | None = None
+) -> float | None:
+    """Σ |B_m|/n · |precision(B_m) − confidence(B_m)|; None without predictions.
+
+    The paper prints |B_m|/m; only |B_m|/n makes the bins' weights sum to one.
+    """
+    bins = reliability_bins(confidence, correct, n_bins, weight)
+    total = sum(b.n for b in bins)
+    gaps = [b.n * abs((b.precision or 0.0) - (b.confidence or 0.0)) for b in bins]
+    return sum(gaps) / total if total else None
+
+
+def d_ece_by_chance(
+    confidence: ArrayLike, correct: ArrayLike, documents: ArrayLike, n_bins: int = 10
+) -> float:
+    """The D-ECE that perfectly honest confidences would show on as many predictions, by chance alone.
+
+    A gap is counted by its size whichever way it goes, so chance adds up instead of cancelling out:
+    E|N(0, σ)| is √(2/π)·σ, with the σ of each bin's gap over documents, or that of honest coins where it is
+    larger.
+    """
+    conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
+    keep = conf > MIN_CONFIDENCE
+    if not keep.any():
+        return 0.0
+    gap, index = (conf - hit)[keep], _bin_of(conf[keep], n_bins)
+    _, document = np.unique(np.asarray(documents)[keep], return_inverse=True)
+    n_documents = int(document.max()) + 1
+    place = index * n_documents + document
+    counts = np.bincount(place, minlength=n_bins * n_documents).reshape(n_bins, n_documents)
+    gaps = np.bincount(place, gap, n_bins * n_documents).reshape(n_bins, n_documents)
+    count, total = counts.sum(axis=1, keepdims=True), gaps.sum(axis=1, keepdims=True)
+    expected = counts * np.divide(total, count, out=np.zeros_like(total), where=count > 0)
+    between = ((gaps - expected) ** 2).sum(axis=1)
+    within = np.bincount(index, (conf * (1 - conf))[keep], n_bins)  # all there is where a document is alone
+    deviation = np.sqrt(np.maximum(between, within))
+    return float(np.sqrt(2 / np.pi) * deviation.sum() / keep.sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +156,8 @@ def at_threshold(confidence: ArrayLike, correct: ArrayLike, n_truth: int, at: fl
 
 def best_threshold(confidence: ArrayLike, correct: ArrayLike, n_truth: int) -> Threshold | None:
     """The threshold with the highest F1; of equal ones the highest. None without predictions."""
-    conf = np.unique(np.asarray(confidence, dtype=float))
-    if conf.size == 0:
-        return None
-    return max(
-        (at_threshold(confidence, correct, n_truth, float(c)) for c in conf), key=lambda t: (t.f1, t.at)
-    )
-
-
-# --- Calibrators ----------------------------------------------------------------------------------------
+    found = [at_threshold(confidence, correct, n_truth, float(c)) for c in np.unique(confidence)]
+    return max(found, key=lambda t: (t.f1, t.at), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,16 +254,14 @@ def calibrators_by_document(
     conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
     fold_of = document_folds(documents)
     folds = np.array([fold_of[d] for d in documents])
-    least = min(int((folds != fold).sum()) for fold in np.unique(folds))
+    least = hit.size - int(np.bincount(folds).max())
     if least < MIN_PREDICTIONS:
         raise UsageError(
             f"{hit.size} predictions are too few to calibrate: each document is judged by a calibrator of "
             f"the others, which needs {MIN_PREDICTIONS}; without a part of the documents {least} are left."
         )
-    fitted = {
-        int(fold): fit_calibrator(conf[folds != fold], hit[folds != fold], method)
-        for fold in np.unique(folds)
-    }
+    parts = {int(fold): folds != fold for fold in np.unique(folds)}
+    fitted = {fold: fit_calibrator(conf[seen], hit[seen], method) for fold, seen in parts.items()}
     return {document: fitted[fold] for document, fold in fold_of.items()}
 
 

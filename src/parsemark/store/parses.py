@@ -29,7 +29,7 @@ from parsemark.model import Status
 from parsemark.store.records import ParseRecord
 from parsemark.store.tables import SEQUENCE, SORT_KEYS, TableFiles, frame_of
 from parsemark.system import locked, make_folder
-from parsemark.system.locks import hold, is_locked
+from parsemark.system.files import hold, is_locked
 
 Json = dict[str, Any]
 LINES = 2**32  # the sequence of an entry is the number of its journal times this, and the number of its line

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -59,7 +59,9 @@ def _filled(
     place: Frame,
 ) -> Table:
     """The table; each word goes to the cell that holds the box given with it."""
-    blocks = list(_blocks(len(rows), len(columns), spans))
+    taken = {(row, col) for s in spans for row in range(s.row, s.row_end) for col in range(s.col, s.col_end)}
+    free_places = (place for place in product(range(len(rows)), range(len(columns))) if place not in taken)
+    blocks = [*spans, *(Span(row, row + 1, col, col + 1) for row, col in free_places)]
     boxes = [_box(block, rows, columns) for block in blocks]
     seen = [span.seen for span in spans if span.seen is not None]
     free = [box for box, _ in words if not any(box.share_inside(span) > 0.5 for span in seen)]
@@ -85,14 +87,6 @@ def _without_empty_lines(table: Table) -> Table:
     if len(rows) == table.n_rows and len(columns) == table.n_cols:
         return table
     return table.without(set(range(table.n_rows)) - rows, set(range(table.n_cols)) - columns)
-
-
-def _blocks(n_rows: int, n_cols: int, spans: Sequence[Span]) -> Iterator[Span]:
-    """The spans, and each place that none of them covers."""
-    taken = {(row, col) for s in spans for row in range(s.row, s.row_end) for col in range(s.col, s.col_end)}
-    yield from spans
-    free = (place for place in product(range(n_rows), range(n_cols)) if place not in taken)
-    yield from (Span(row, row + 1, col, col + 1) for row, col in free)
 
 
 def _box(block: Span, rows: Sequence[Line], columns: Sequence[Line]) -> Box:
@@ -151,13 +145,9 @@ def header_rows(parts: Sequence[Part], rows: Sequence[Line], rules: Rules) -> in
     and it ends at the first row that it does not take.
     """
     headers = [p for p in parts if p.kind is PartKind.COLUMN_HEADER and p.score >= rules.min_header_score]
-    if not headers:
-        return 0
-    best = max(headers, key=lambda p: p.score)
-    taken = _snapped(best.box.y0, best.box.y1, rows, rules.snap_share)
-    if not taken:
-        return 0
-    end = taken[0] + 1
+    best = max(headers, key=lambda p: p.score, default=None)
+    taken = [] if best is None else _snapped(best.box.y0, best.box.y1, rows, rules.snap_share)
+    end = taken[0] + 1 if taken else 0
     while end in taken:
         end += 1
     return end
@@ -176,8 +166,11 @@ def choose_spans(
     seen = [p for p in parts if p.kind in kinds and p.score >= rules.min_span_score]
     chosen: list[Span] = []
     for part in sorted(seen, key=lambda p: -p.score):
-        candidate = _snap(part, rows, columns, words, rules)
-        span = None if candidate is None else _on_one_side(candidate, n_header)
+        span = _snap(part, rows, columns, words, rules)
+        if span is not None and span.row < n_header < span.row_end:
+            # It lies in the header or in the body: of one that crosses the border the larger part stays.
+            is_mostly_above = n_header - span.row >= span.row_end - n_header
+            span = replace(span, row_end=n_header) if is_mostly_above else replace(span, row=n_header)
         for other in chosen:
             span = None if span is None else _shrunk(span, other)
         if span is not None and span.places > 1:
@@ -231,14 +224,6 @@ def _without_doubtful_ends(
 
 def _snapped(start: float, end: float, lines: Sequence[Line], share: float) -> list[int]:
     return [i for i, line in enumerate(lines) if line.overlap(start, end) >= share * max(line.length, 1e-9)]
-
-
-def _on_one_side(span: Span, n_header: int) -> Span:
-    """A span lies in the header or in the body: of one that crosses the border the larger part stays."""
-    if span.row < n_header < span.row_end:
-        is_mostly_above = n_header - span.row >= span.row_end - n_header
-        return replace(span, row_end=n_header) if is_mostly_above else replace(span, row=n_header)
-    return span
 
 
 def _shrunk(span: Span, better: Span) -> Span | None:

@@ -16,8 +16,7 @@ from parsemark.structure.words import Word
 MIN_NEW_SHARE = 0.5
 """A box is a second sight of better ones unless over this share of the words in it is not in theirs yet."""
 
-SAME = 0.67
-"""Rows that share this much of the smaller are two sights of one (an IoU of a half, for equal ones)."""
+SAME = 0.67  # rows that share this much of the smaller are two sights of one (of equal ones: an IoU of .5)
 CROWD = 1.25  # how often rows may cover the same place, on average, before they are taken for a crowd
 
 MIN_LANES = 3  # so many columns at least must have a word on each line of a row that is to be several
@@ -206,10 +205,9 @@ def _by_overlap(parts: Sequence[Part], axis: LineAxis, rules: Rules) -> list[Par
     chosen: list[Part] = []
     for part in sorted(parts, key=lambda p: (-p.score, axis.extent(p.box))):
         mine = Line(*axis.extent(part.box))
-        others = [Line(*axis.extent(p.box)) for p in chosen]
-        if all(
-            mine.overlap(o.start, o.end) <= allowed * max(1e-9, min(mine.length, o.length)) for o in others
-        ):
+        others = (Line(*axis.extent(p.box)) for p in chosen)
+        limits = [(o, allowed * max(1e-9, min(mine.length, o.length))) for o in others]
+        if all(mine.overlap(o.start, o.end) <= limit for o, limit in limits):
             chosen.append(part)
     return chosen
 

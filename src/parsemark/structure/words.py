@@ -78,8 +78,7 @@ def as_tall_as_their_lines(words: Sequence[Word]) -> list[Word]:
 
 
 def _continues(before: Box, box: Box) -> bool:
-    height = max(before.height, box.height)
-    lower = min(before.height, box.height)
+    lower, height = sorted((before.height, box.height))
     level = min(before.y1, box.y1) - max(before.y0, box.y0)
     return level > _SAME_LINE * lower and -0.2 * height <= box.x0 - before.x1 <= height
 
@@ -95,11 +94,8 @@ def join_words(words: Sequence[Word]) -> str:
     divided = False
     for line in _lines(_upright(words)):
         for word in line:
-            if divided:
-                text = text.rstrip(_HYPHENS) + word.text
-            else:
-                text = f"{text} {word.text}" if text else word.text
-            divided = False
+            before = text.rstrip(_HYPHENS) if divided else f"{text} " if text else ""
+            text, divided = before + word.text, False
         last = line[-1]
         divided = last.glued and last.text[-1:] in _HYPHENS and len(last.text) > 1
     return text.replace("\ufffe", "").replace("\x02", "")

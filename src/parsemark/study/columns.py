@@ -13,15 +13,9 @@ STORED = "stored:"  # prefix of columns that came with the file, where one of ou
 MEANS = {"grits_avg": ("grits_top", "grits_con"), "score_avg": ("score_index", "score_content")}
 """Means over several metrics, by name."""
 
-SAME_METRIC = {
-    "teds": "teds",
-    "teds(structure_only=true)": "teds_structure",
-    **{name: name for name in ("grits_top", "grits_con", "score_index", "score_content")},
-    "score_content_shifted": "score_content_shifted",
-}
+_SAME_NAME = ("teds", "grits_top", "grits_con", "score_index", "score_content", "score_content_shifted")
+SAME_METRIC = {"teds(structure_only=true)": "teds_structure"} | {name: name for name in _SAME_NAME}
 """Our metric and the name under which the published study stored it."""
-
-
 _AS_PREPARED = {
     "teds": "teds(normalize=none)",
     "teds(structure_only=true)": "teds(normalize=none,structure_only=true)",
@@ -60,19 +54,15 @@ def metric_columns(
     failures: dict[str, list[str]] = {name: [] for name in wanted}
     for pair in ratings.pairs:
         for name, metric in zip(wanted, chosen, strict=True):
-            if pair.is_empty:
-                values[name].append(None)
-                continue
-            truth, pred = _inputs(pair, metric.name, preparation)
-            spec = _AS_PREPARED.get(name, name) if preparation == "study" else name
-            (result,) = score(truth, pred, metrics=[spec]).values()
-            values[name].append(result.value)
-            if result.value is None:
-                failures[name].append(f"{pair.id}: {result.message}")
+            value = None
+            if not pair.is_empty:
+                spec = _AS_PREPARED.get(name, name) if preparation == "study" else name
+                (result,) = score(*_inputs(pair, metric.name, preparation), metrics=[spec]).values()
+                value = result.value
+                failures[name] += [f"{pair.id}: {result.message}"] if value is None else []
+            values[name].append(value)
         advance()
-    columns = {
-        name: StudyColumn(name, "metric", tuple(values[name]), tuple(failures[name])) for name in wanted
-    }
+    columns = {n: StudyColumn(n, "metric", tuple(values[n]), tuple(failures[n])) for n in wanted}
     return [_mean(name, columns) if name in MEANS else columns[name] for name in dict.fromkeys(metrics)]
 
 
@@ -99,11 +89,8 @@ def complete_mean(values: Sequence[float | None]) -> float | None:
 
 def stored_columns(ratings: Ratings) -> list[StudyColumn]:
     """The metric values that came with the file, and the means over them."""
-    names = list(dict.fromkeys(name for pair in ratings.pairs for name in pair.metrics))
-    columns = {
-        name: StudyColumn(name, "stored", tuple(pair.metrics.get(name) for pair in ratings.pairs))
-        for name in names
-    }
+    names = dict.fromkeys(name for pair in ratings.pairs for name in pair.metrics)
+    columns = {n: StudyColumn(n, "stored", tuple(p.metrics.get(n) for p in ratings.pairs)) for n in names}
     for mean, parts in MEANS.items():
         if all(part in columns for part in parts):
             columns[mean] = _mean(mean, columns)
@@ -112,11 +99,9 @@ def stored_columns(ratings: Ratings) -> list[StudyColumn]:
 
 def judge_columns(ratings: Ratings) -> list[StudyColumn]:
     """One column for each judge and prompt. The main prompt's bears the judge's name alone."""
-    keys = list(dict.fromkeys((j.judge, j.prompt) for pair in ratings.pairs for j in pair.judges))
     found: list[StudyColumn] = []
-    for key in keys:
-        judge, prompt = key
-        said = [[j for j in pair.judges if (j.judge, j.prompt) == key] for pair in ratings.pairs]
+    for judge, prompt in dict.fromkeys((j.judge, j.prompt) for pair in ratings.pairs for j in pair.judges):
+        said = [[j for j in p.judges if (j.judge, j.prompt) == (judge, prompt)] for p in ratings.pairs]
         values = tuple(own[0].score if own else None for own in said)
         costs = tuple(j.cost_usd for own in said for j in own if j.cost_usd is not None)
         name = judge if prompt == DEFAULT_PROMPT else f"{judge} ({prompt})"

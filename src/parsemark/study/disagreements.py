@@ -7,9 +7,9 @@ from pathlib import Path
 from parsemark.errors import FormatError
 from parsemark.formats import read_tables
 from parsemark.metrics import get_metric, score
-from parsemark.model import Table
+from parsemark.model import Cell
 from parsemark.plain_words import FILTERS
-from parsemark.study.columns import StudyColumn
+from parsemark.study.columns import MEANS, StudyColumn
 from parsemark.study.ratings import RatedPair
 from parsemark.study.run import StudyResult
 from parsemark.system import write_text
@@ -25,9 +25,8 @@ class RatedDisagreement:
 
     pair: RatedPair
     ours: float  # the metric on people's scale, 0 to 10
-    people: float
-    truth: list[list[dict[str, object]]]
-    pred: list[list[list[dict[str, object]]]]
+    truth: list[list[Cell]]  # cells by rows
+    pred: list[list[list[Cell]]]  # the same of each table
     errors: list[dict[str, object]]
 
 
@@ -35,14 +34,12 @@ def worst_disagreements(
     result: StudyResult, column: StudyColumn, count: int = N_SHOWN
 ) -> list[RatedDisagreement]:
     """The pairs with the largest distance between a column, scaled to 0–10, and people's mean rating."""
-    high = _top_of_range(column)
-    rated = [
-        (abs(10 * value / high - pair.mean_rating), pair, 10 * value / high)
-        for pair, value in zip(result.ratings.pairs, column.values, strict=True)
-        if value is not None and not pair.is_empty
-    ]
-    rated.sort(key=lambda row: (-row[0], row[1].id))
-    return [_as_disagreement(pair, ours, column, result.ratings.kind) for _, pair, ours in rated[:count]]
+    high = 10.0 if any(value is not None and value > 1 for value in column.values) else 1.0
+    if column.source == "metric" and column.name not in MEANS:
+        high = get_metric(column.name).facts.range[1]
+    rated = [(pair, 10 * value / high) for pair, value in result.ratings.scored(column.values)]
+    rated.sort(key=lambda row: (-abs(row[1] - row[0].mean_rating), row[0].id))
+    return [_as_disagreement(pair, ours, column, result.ratings.kind) for pair, ours in rated[:count]]
 
 
 def write_page(result: StudyResult, columns: list[StudyColumn], path: Path) -> None:
@@ -58,12 +55,6 @@ def write_page(result: StudyResult, columns: list[StudyColumn], path: Path) -> N
     write_text(path, text)
 
 
-def _top_of_range(column: StudyColumn) -> float:
-    if column.source == "metric" and column.name not in ("grits_avg", "score_avg"):
-        return get_metric(column.name).facts.range[1]
-    return 10.0 if any(value is not None and value > 1 for value in column.values) else 1.0
-
-
 def _as_disagreement(pair: RatedPair, ours: float, column: StudyColumn, kind: str) -> RatedDisagreement:
     errors: list[dict[str, object]] = []
     if column.source == "metric" and column.name in ("reader", "formula_reader"):
@@ -72,20 +63,17 @@ def _as_disagreement(pair: RatedPair, ours: float, column: StudyColumn, kind: st
     truth = pred = []
     if kind == "table":
         truth, pred = _tables(pair.truth) or _tables(pair.truth_html or ""), _tables(pair.pred)
-    return RatedDisagreement(pair, ours, pair.mean_rating, truth[0] if truth else [], pred, errors)
+    return RatedDisagreement(pair, ours, truth[0] if truth else [], pred, errors)
 
 
-def _tables(text: str) -> list[list[list[dict[str, object]]]]:
+def _tables(text: str) -> list[list[list[Cell]]]:
+    """The first tables of a text, each as the cells that begin in its rows."""
     try:
-        return [_rows(found.table) for found in read_tables(text)[:8]]
+        tables = [found.table for found in read_tables(text)[:8]]
     except FormatError:
         return []
-
-
-def _rows(table: Table) -> list[list[dict[str, object]]]:
-    rows: list[list[dict[str, object]]] = [[] for _ in range(table.n_rows)]
-    for cell in table.cells[:_MOST_CELLS]:
-        rows[cell.row].append(
-            {"text": cell.text, "rowspan": cell.rowspan, "colspan": cell.colspan, "header": bool(cell.header)}
-        )
-    return rows
+    shown = [[list[Cell]() for _ in range(table.n_rows)] for table in tables]
+    for rows, table in zip(shown, tables, strict=True):
+        for cell in table.cells[:_MOST_CELLS]:
+            rows[cell.row].append(cell)
+    return shown

@@ -11,7 +11,7 @@ biases.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -22,8 +22,7 @@ from parsemark.errors import FormatError
 from parsemark.formats import read_tables, write_table
 from parsemark.judges import Answered, Asker, Judge, Pair, PairVerdict, judge_pairs
 from parsemark.model import Table
-from parsemark.stats.bootstrap import bootstrap_interval
-from parsemark.stats.intervals import sum_by_cluster
+from parsemark.stats.intervals import bootstrap_interval, sum_by_cluster
 from parsemark.study.agreement import krippendorff_alpha
 from parsemark.study.columns import StudyColumn, complete_mean
 from parsemark.study.ratings import RatedPair, Ratings
@@ -85,15 +84,8 @@ class StudyVerdicts:
         return {key: value for key, value in asdict(self).items() if key != "columns"}
 
 
-@dataclass(frozen=True, slots=True)
-class JudgingOptions:
-    """What to ask of judges: each pair so many times, and with or without the questions that show bias."""
-
-    repeats: int = 1
-    bias: bool = False
-
-
-_Key = tuple[str, str]  # position of a pair, perhaps with the notation it was rewritten in, and judge
+_Verdicts = Mapping[tuple[str, str], Sequence[PairVerdict]]
+"""By position of a pair, perhaps with the notation it was rewritten in, and judge."""
 _Rated = Sequence[tuple[str, RatedPair]]  # position in the file, which names it beyond doubt, and the pair
 
 
@@ -101,14 +93,17 @@ def judge_ratings(
     ratings: Ratings,
     judges: Sequence[Judge],
     asker: Asker,
-    options: JudgingOptions | None = None,
+    *,
+    repeats: int = 1,
+    bias: bool = False,
     advance: Callable[[], None] = lambda: None,
 ) -> StudyVerdicts:
-    """Ask judges about all pairs that have an extraction."""
-    options = options or JudgingOptions()
-    names = _names(judges)
-    rated = [(str(k), pair) for k, pair in enumerate(ratings.pairs) if not pair.is_empty]
-    verdicts: defaultdict[_Key, list[PairVerdict]] = defaultdict(list)
+    """Ask judges about all pairs that have an extraction, and with `bias` further questions that show it."""
+    labels = Counter(judge.label for judge in judges)
+    # The whole spec where the short name would stand for two.
+    names = {judge: judge.label if labels[judge.label] == 1 else str(judge) for judge in judges}
+    rated = _rated(ratings)
+    verdicts: defaultdict[tuple[str, str], list[PairVerdict]] = defaultdict(list)
 
     def deliver(verdict: PairVerdict) -> None:
         verdicts[verdict.pair, verdict.judge].append(verdict)
@@ -117,11 +112,11 @@ def judge_ratings(
     swapped = {
         judge: replace(judge, order="pred_first" if judge.order == "truth_first" else "truth_first")
         for judge in judges
-        if options.bias
+        if bias
     }
     plain = [Pair(place, pair.truth, pair.pred, ratings.kind) for place, pair in rated]
-    judge_pairs(plain, judges, asker, deliver, repeats=options.repeats)
-    if options.bias:
+    judge_pairs(plain, judges, asker, deliver, repeats=repeats)
+    if bias:
         judge_pairs(plain, list(swapped.values()), asker, deliver)
         judge_pairs(_rewritten(rated, ratings.kind), judges, asker, deliver)
     everything = [verdict for found in verdicts.values() for verdict in found]
@@ -136,7 +131,7 @@ def judge_ratings(
             for judge, name in names.items()
         },
         consistency=tuple(
-            _consistency(judge, names[judge], rated, verdicts) for judge in judges if options.repeats > 1
+            _consistency(judge, names[judge], rated, verdicts) for judge in judges if repeats > 1
         ),
         alpha=krippendorff_alpha(alpha_units) if len(columns) > 1 else None,
         agreement=tuple(_two(one, other) for one, other in combinations(columns, 2)),
@@ -146,27 +141,19 @@ def judge_ratings(
     )
 
 
-def questions_of(ratings: Ratings, judges: Sequence[Judge], options: JudgingOptions) -> int:
+def questions_of(ratings: Ratings, judges: Sequence[Judge], repeats: int, bias: bool) -> int:
     """How many questions there will be, for a progress bar."""
-    rated = [(str(k), pair) for k, pair in enumerate(ratings.pairs) if not pair.is_empty]
-    per_judge = len(rated) * options.repeats
-    if options.bias:
-        per_judge += len(rated) + sum(1 for _ in _rewritten(rated, ratings.kind))
-    return per_judge * len(judges)
+    rated = _rated(ratings)
+    further = len(rated) + sum(1 for _ in _rewritten(rated, ratings.kind)) if bias else 0
+    return (len(rated) * repeats + further) * len(judges)
 
 
-def _names(judges: Sequence[Judge]) -> dict[Judge, str]:
-    """A short name for each judge; the whole spec where the short one would stand for two."""
-    labels = Counter(judge.label for judge in judges)
-    return {judge: judge.label if labels[judge.label] == 1 else str(judge) for judge in judges}
+def _rated(ratings: Ratings) -> _Rated:
+    return [(str(k), pair) for k, pair in enumerate(ratings.pairs) if not pair.is_empty]
 
 
-def _column(
-    ratings: Ratings, judge: Judge, name: str, verdicts: dict[_Key, list[PairVerdict]]
-) -> StudyColumn:
-    values: list[float | None] = []
-    failures: list[str] = []
-    costs: list[float] = []
+def _column(ratings: Ratings, judge: Judge, name: str, verdicts: _Verdicts) -> StudyColumn:
+    values, failures, costs = list[float | None](), list[str](), list[float]()
     for place, pair in enumerate(ratings.pairs):
         found = [] if pair.is_empty else verdicts.get((str(place), str(judge)), [])
         values.append(complete_mean([v.score for v in found]))
@@ -175,9 +162,7 @@ def _column(
     return StudyColumn(name, "judge", tuple(values), tuple(failures), prompt=judge.prompt, costs=tuple(costs))
 
 
-def _consistency(
-    judge: Judge, name: str, rated: _Rated, verdicts: dict[_Key, list[PairVerdict]]
-) -> Consistency:
+def _consistency(judge: Judge, name: str, rated: _Rated, verdicts: _Verdicts) -> Consistency:
     found = [verdicts.get((place, str(judge)), []) for place, _ in rated]
     repeats = max((len(f) for f in found), default=0)
     complete = [[v.score for v in f if v.score is not None] for f in found]
@@ -198,10 +183,7 @@ def _two(one: StudyColumn, other: StudyColumn) -> TwoJudges:
 
 
 def _biases(
-    rated: _Rated,
-    names: dict[Judge, str],
-    swapped: dict[Judge, Judge],
-    verdicts: dict[_Key, list[PairVerdict]],
+    rated: _Rated, names: dict[Judge, str], swapped: dict[Judge, Judge], verdicts: _Verdicts
 ) -> Iterator[Bias]:
     def said(place: str, judge: Judge) -> float | None:
         return complete_mean([v.score for v in verdicts.get((place, str(judge)), ())])

@@ -24,11 +24,7 @@ def draw_scatter(result: StudyResult, names: list[str], path: Path) -> None:
     figure = plt.figure(figsize=(4.0 * _PER_ROW, 4.0 * n_rows), layout="constrained")
     panels = figure.subfigures(n_rows, _PER_ROW, squeeze=False).ravel()
     for panel, column in zip(panels, chosen, strict=False):
-        points = [
-            (pair.mean_rating, value)
-            for pair, value in zip(result.ratings.pairs, column.values, strict=True)
-            if value is not None and not pair.is_empty
-        ]
+        points = [(pair.mean_rating, value) for pair, value in result.ratings.scored(column.values)]
         _panel(panel, column.name, points, result.correlations[column.name].pearson)
     make_folder(path.parent)
     stable = {"Software": None} if path.suffix == ".png" else None

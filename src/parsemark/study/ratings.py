@@ -10,22 +10,20 @@ Our format is one JSON object::
 `group` says which pairs are not independent (the same truth); intervals are clustered by it. `kind` is
 `table` or `formula`. All but `id`, `truth`, `pred` and `ratings` may be left out. `parser`, `complexity`,
 `picture`, `region`, `raters` and `comments` are what `study sample` and `parsemark rate` add.
+
+Pairs to rate, which `study sample` writes and `parsemark rate` reads, are a ratings file without
+ratings. Pictures are files below the folder of the file; `region` is where the table lies on the picture, in
+parts of its width and height.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    Field,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator, model_validator
 
 from parsemark.errors import StudyError
 from parsemark.plain_words import counted, first_problem
@@ -34,6 +32,12 @@ SCHEMA_VERSION = 1
 MAX_FILE_BYTES = 500_000_000
 _SHOWN_ID = 80
 DEFAULT_PROMPT = "tuned"  # the prompt of judgements that name none; the published study's main one
+QUESTION = {
+    "table": "How well does the extraction preserve the table: all values, headers, and which belong "
+    "together?",
+    "formula": "How well does the extraction preserve what the formula means?",
+}
+_PICTURES = frozenset({".webp", ".png"})
 
 
 def _no_truth_value(value: object) -> object:
@@ -132,6 +136,11 @@ class Ratings:
     pairs: tuple[RatedPair, ...]
     problems: tuple[str, ...]
 
+    def scored(self, values: Sequence[float | None]) -> list[tuple[RatedPair, float]]:
+        """The pairs that correlations are taken over, with their values: those that have both."""
+        rows = zip(self.pairs, values, strict=True)
+        return [(pair, value) for pair, value in rows if value is not None and not pair.is_empty]
+
 
 def read_json(path: Path) -> Any:
     """What a file of pairs holds; StudyError if it is too large or no JSON."""
@@ -147,40 +156,28 @@ def read_json(path: Path) -> Any:
 
 def read_ratings(path: Path) -> Ratings:
     """Read a ratings file, ours or a published one; StudyError without a known format or a readable pair."""
-    kind, pairs, problems = _read_pairs(path, RatedPair)
-    return Ratings(kind, pairs, problems)
-
-
-def read_unrated(path: Path) -> tuple[str, tuple[PairToRate, ...], tuple[str, ...]]:
-    """The kind and the pairs of a ratings file, and why others cannot be shown; what anybody said of them is
-    not looked at.
-    """
-    return _read_pairs(path, PairToRate, frozenset(RatedPair.model_fields) - set(PairToRate.model_fields))
+    return Ratings(*_read_pairs(read_json(path), path, RatedPair, set()))
 
 
 def _read_pairs(
-    path: Path, model: type[SomePair], unseen: frozenset[str] = frozenset()
+    data: object, path: Path, model: type[SomePair], unseen: Set[str]
 ) -> tuple[str, tuple[SomePair, ...], tuple[str, ...]]:
     """The kind, the readable pairs and the problems of a file; keys that are `unseen` are left out."""
-    kind, entries = _entries(read_json(path), path)
-    pairs: list[SomePair] = []
+    kind, entries = _entries(data, path)
+    pairs: dict[str, SomePair] = {}
     problems: list[str] = []
-    known: set[str] = set()
     for name, entry in entries:
         try:
             shown = {k: v for k, v in entry.items() if k not in unseen} if isinstance(entry, dict) else entry
             pair = model.model_validate(shown)
-            if pair.id in known:
+            if pairs.setdefault(pair.id, pair) is not pair:
                 problems.append(f"{name}: id: another pair has it already")
-                continue
-            known.add(pair.id)
-            pairs.append(pair)
         except ValidationError as error:
             problems.append(f"{name}: {first_problem(error, 'the entry')}")
     if not pairs:
-        shown = f" The first problem: {problems[0]}" if problems else ""
-        raise StudyError(f"{path} has no pair that can be read.{shown}")
-    return kind, tuple(pairs), tuple(problems)
+        first = f" The first problem: {problems[0]}" if problems else ""
+        raise StudyError(f"{path} has no pair that can be read.{first}")
+    return kind, tuple(pairs.values()), tuple(problems)
 
 
 def _entries(data: object, path: Path) -> tuple[str, Iterator[tuple[str, object]]]:
@@ -189,11 +186,10 @@ def _entries(data: object, path: Path) -> tuple[str, Iterator[tuple[str, object]
             file = RatingsFile.model_validate(data)
         except ValidationError as error:
             raise StudyError(f"{path} is not a ratings file: {first_problem(error)}") from error
-        return file.kind, ((_name_of(k, pair), pair) for k, pair in enumerate(file.pairs))
-    if isinstance(data, list) and any(isinstance(d, dict) and "gt_formula" in d for d in data):
-        return "formula", _published_formulas(data)
-    if isinstance(data, list) and any(isinstance(d, dict) and "gt_table" in d for d in data):
-        return "table", _published_tables(data)
+        return file.kind, ((_name_of(k, pair), pair) for k, pair in enumerate(file.pairs, 1))
+    for kind, published in (("formula", _published_formulas), ("table", _published_tables)):
+        if isinstance(data, list) and any(isinstance(d, dict) and f"gt_{kind}" in d for d in data):
+            return kind, published(data)
     raise StudyError(
         f"{path} is no known ratings file: neither ours (an object with `schema_version` and `pairs`) "
         "nor a published one (a list with `gt_table` or `gt_formula`). See docs/study.md"
@@ -203,19 +199,16 @@ def _entries(data: object, path: Path) -> tuple[str, Iterator[tuple[str, object]
 def _name_of(number: int, pair: object) -> str:
     """The place of a pair in its file, with its id if it has one."""
     identity = pair.get("id") if isinstance(pair, dict) else None
-    place = f"pair {number + 1}"
-    return f"{place} ({identity[:_SHOWN_ID]!r})" if isinstance(identity, str) and identity else place
+    named = f" ({identity[:_SHOWN_ID]!r})" if isinstance(identity, str) and identity else ""
+    return f"pair {number}{named}"
 
 
 def _published_tables(data: list[Any]) -> Iterator[tuple[str, object]]:
-    for number, table in enumerate(data):
-        name = f"table {number + 1}"
-        if not isinstance(table, dict) or not isinstance(table.get("extractions"), list):
-            yield name, table
-            continue
-        for extraction in table["extractions"]:
-            if not isinstance(extraction, dict):
-                yield name, extraction
+    for number, table in enumerate(data, 1):
+        has_some = isinstance(table, dict) and isinstance(table.get("extractions"), list)
+        for extraction in table["extractions"] if has_some else [table]:
+            if not has_some or not isinstance(extraction, dict):
+                yield f"table {number}", extraction
                 continue
             identity = f"{table.get('gt_id')}/{extraction.get('parser')}"
             pair = {"id": identity, "group": str(table.get("gt_id")), "truth": table.get("gt_table")}
@@ -260,3 +253,58 @@ def _judgement(score: dict[str, Any], prompt: str) -> dict[str, object]:
         "cost_usd": cost if isinstance(cost, int | float) else None,
         "errors": tuple(e for e in score.get("errors") or () if isinstance(e, str)),
     }
+
+
+class PairsFile(BaseModel, extra="forbid"):
+    """The file as a whole."""
+
+    schema_version: int = Field(default=1, ge=1, le=1)
+    kind: str = Field(default="table", pattern="^(table|formula)$")
+    question: str | None = None  # what raters are asked; a default for each kind
+    pairs: list[PairToRate]
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """Pairs to be rated."""
+
+    kind: str
+    question: str
+    pairs: tuple[PairToRate, ...]
+    folder: Path  # below which pictures lie
+    problems: tuple[str, ...] = ()  # why further pairs of the file cannot be shown
+
+    def picture_of(self, pair: PairToRate) -> Path | None:
+        """The picture of a pair's page; None if there is none inside of the folder."""
+        if pair.picture is None:
+            return None
+        name = PurePosixPath(pair.picture)
+        if name.is_absolute() or ".." in name.parts or name.suffix not in _PICTURES:
+            return None
+        path = (self.folder / name).resolve()
+        return path if path.is_relative_to(self.folder.resolve()) and path.is_file() else None
+
+
+def read_tasks(path: Path) -> Tasks:
+    """Read pairs to rate, from a file of `study sample` or from any ratings file, whose ratings are not
+    looked at. StudyError if the file cannot be read, or has no pairs, or two with the same id.
+    """
+    data = read_json(path)
+    question, problems = None, tuple[str, ...]()
+    if isinstance(data, dict) and not any(
+        isinstance(pair, dict) and "ratings" in pair for pair in data.get("pairs") or ()
+    ):
+        try:
+            file = PairsFile.model_validate(data)
+        except ValidationError as error:
+            raise StudyError(f"{path}: {first_problem(error)}") from error
+        kind, question, pairs = file.kind, file.question, tuple(file.pairs)
+    else:
+        said_of_it = RatedPair.model_fields.keys() - PairToRate.model_fields.keys()
+        kind, pairs, problems = _read_pairs(data, path, PairToRate, said_of_it)
+    if not pairs:
+        raise StudyError(f"{path} has no pairs")
+    twice = [name for name, n in Counter(pair.id for pair in pairs).items() if n > 1]
+    if twice:
+        raise StudyError(f"{path} has two pairs with the id {twice[0]!r}")
+    return Tasks(kind, question or QUESTION[kind], pairs, path.parent, problems)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from parsemark.study.agreement import RaterAgreement, rater_agreement
+from parsemark.study.agreement import Correlation, RaterAgreement, correlate, rater_agreement
 from parsemark.study.columns import (
     SAME_METRIC,
     STORED,
@@ -17,10 +17,9 @@ from parsemark.study.columns import (
     metric_columns,
     stored_columns,
 )
-from parsemark.study.correlation import Correlation, correlate
 from parsemark.study.fitted_on import in_sample
 from parsemark.study.judging import StudyVerdicts
-from parsemark.study.ratings import DEFAULT_PROMPT, Ratings
+from parsemark.study.ratings import DEFAULT_PROMPT, RatedPair, Ratings
 from parsemark.system import make_folder, write_text
 
 DIFFERS = 0.005  # our value and the stored one differ if they are further apart than rounding explains
@@ -72,52 +71,38 @@ def run_study(
     came_with_it = (*stored_columns(ratings), *judge_columns(ratings))
     stored = [replace(c, name=f"{STORED}{c.name}") if c.name in taken else c for c in came_with_it]
     columns = (*ours, *asked, *stored)
+    known_to_metric: dict[str, InSample] = {}
+    for column in ours:
+        rows = ratings.scored(column.values)
+        unseen = [row for row in rows if not in_sample(column.name, row[0].truth)]
+        if n_seen := len(rows) - len(unseen):
+            known_to_metric[column.name] = InSample(n_seen, len(rows), _correlation(unseen))
     return StudyResult(
         ratings=ratings,
         columns=columns,
-        correlations={column.name: _correlation(ratings, column) for column in columns},
-        agreement=rater_agreement(
-            [pair.ratings for pair in ratings.pairs], [pair.raters for pair in ratings.pairs]
-        ),
+        correlations={column.name: _correlation(ratings.scored(column.values)) for column in columns},
+        agreement=rater_agreement([p.ratings for p in ratings.pairs], [p.raters for p in ratings.pairs]),
         n_empty=sum(pair.is_empty for pair in ratings.pairs),
         differences=tuple(_differences(ratings, ours)),
         judged=judged,
-        in_sample={column.name: found for column in ours if (found := _in_sample(ratings, column)).n},
+        in_sample=known_to_metric,
     )
 
 
-def _correlation(ratings: Ratings, column: StudyColumn, *, only_unseen: bool = False) -> Correlation:
-    rows = [
-        (value, pair.mean_rating, pair.cluster)
-        for pair, value in zip(ratings.pairs, column.values, strict=True)
-        if value is not None
-        and not pair.is_empty
-        and not (only_unseen and in_sample(column.name, pair.truth))
-    ]
-    return correlate([r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows])
+def _correlation(rows: Sequence[tuple[RatedPair, float]]) -> Correlation:
+    people, clusters = [pair.mean_rating for pair, _ in rows], [pair.cluster for pair, _ in rows]
+    return correlate([value for _, value in rows], people, clusters)
 
 
-def _in_sample(ratings: Ratings, column: StudyColumn) -> InSample:
-    values = zip(ratings.pairs, column.values, strict=True)
-    counted = [pair for pair, value in values if value is not None and not pair.is_empty]
-    n = sum(in_sample(column.name, pair.truth) for pair in counted)
-    unseen = _correlation(ratings, column, only_unseen=True) if n else Correlation(None, None, None, 0, None)
-    return InSample(n, len(counted), unseen)
-
-
-def _differences(ratings: Ratings, ours: Sequence[StudyColumn]) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = []
+def _differences(ratings: Ratings, ours: Sequence[StudyColumn]) -> Iterator[dict[str, object]]:
     for column in ours:
-        stored = SAME_METRIC.get(column.name)
-        if stored is None:
-            continue
+        stored = SAME_METRIC.get(column.name, "")
         for pair, value in zip(ratings.pairs, column.values, strict=True):
             theirs = pair.metrics.get(stored)
             if theirs is None or pair.is_empty or (value is not None and abs(value - theirs) <= DIFFERS):
                 continue
             values = {"ours": value, "stored": theirs, "why": _why(pair.pred)}
-            found.append({"pair": pair.id, "metric": column.name, **values})
-    return found
+            yield {"pair": pair.id, "metric": column.name, **values}
 
 
 def _why(pred: str) -> str:

@@ -6,26 +6,24 @@ drawn in turn from all strata, so that rare kinds (a good parser's bad answer) c
 Which pair of a stratum is drawn is by chance, and the same for the same seed.
 """
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from parsemark.corpora.render import corpus_pictures, render_sample
 from parsemark.errors import StudyError
 from parsemark.formats import write_table
-from parsemark.model import Category, Element
+from parsemark.model import Category
 from parsemark.model.table import complexity
+from parsemark.protocols.semantic.page import source_of
 from parsemark.store import Run
-from parsemark.study.pairs_to_rate import PairsFile
-from parsemark.study.ratings import PairToRate
+from parsemark.study.ratings import PairsFile, PairToRate
 from parsemark.system.files import make_folder, replacing, write_text
 
 RULES = ("ngrams", "located", "content", "bbox")  # matchings to take pairs from: the first that the run has
@@ -124,10 +122,10 @@ def write_tasks(
     """Write the file of pairs, and pictures of their pages beside it; return how many pairs have one. A page
     whose PDF is gone, or is not the one that was parsed, has none.
     """
-    pictures = _Pictures(run, out)
+    picture_of = _pictures(run, out)
     pairs = []
     for candidate in drawn:
-        pairs.append(_pair(run, candidate, pictures))
+        pairs.append(_pair(run, candidate, picture_of(candidate.sample)))
         advance()
     # In an order that tells nothing of how they were drawn.
     pairs.sort(key=lambda pair: pair.id)
@@ -135,65 +133,50 @@ def write_tasks(
     return sum(pair.picture is not None for pair in pairs)
 
 
-def _pair(run: Run, candidate: PairCandidate, pictures: _Pictures) -> PairToRate:
+def _pair(run: Run, candidate: PairCandidate, picture: str | None) -> PairToRate:
     page = run.truth(candidate.sample)
     if page is None:
         raise StudyError(f"{run.path}: {candidate.sample} has no truth.")
     truth = next(e for e in page.elements if e.id == candidate.truth)
     found = {e.id: e for e in run.prediction(candidate.sample, candidate.parser).elements}
-    parts = [_source(found[name]) for name in candidate.pred.split("+") if name in found]
-
-    def part(edge: float, size: float) -> float:
-        return min(1.0, max(0.0, edge / size))
-
-    box, width, height = truth.box, page.width, page.height
+    parts = [source_of(found[name]) for name in candidate.pred.split("+") if name in found]
+    region = None
+    if truth.box is not None:
+        sides = zip(truth.box.as_tuple(), (page.width, page.height) * 2, strict=True)
+        x0, y0, x1, y1 = (min(1.0, max(0.0, edge / size)) for edge, size in sides)
+        region = x0, y0, x1, y1
     return PairToRate(
         id=f"{candidate.sample}/{candidate.truth}/{candidate.parser}",
         group=f"{candidate.sample}/{candidate.truth}",
-        truth=truth.latex or _source(truth),
+        truth=truth.latex or source_of(truth),
         truth_html=write_table(truth.table, "html") if truth.table is not None else None,
         pred="\n\n".join(parts),
         parser=candidate.parser,
         complexity=candidate.complexity,
-        picture=pictures.of(candidate.sample),
-        region=(part(box.x0, width), part(box.y0, height), part(box.x1, width), part(box.y1, height))
-        if box is not None
-        else None,
+        picture=picture,
+        region=region,
     )
 
 
-def _source(element: Element) -> str:
-    """What the parser, or the truth, says itself, where it is known; else the grid as HTML."""
-    said = element.html or element.latex
-    if not said and element.category == Category.TABLE and element.table is not None:
-        return write_table(element.table, "html")
-    return said or element.text or ""
+def _pictures(run: Run, out: Path) -> Callable[[str], str | None]:
+    """What draws the page of a sample, once, in a folder beside the file of pairs, and says its path from
+    there; None where there is no picture.
+    """
+    rows = {row["sample"]: row for row in run.table("samples").iter_rows(named=True)}
+    corpus, without_pdf = run.manifest.corpus, {sample for sample, row in rows.items() if not row["pdf"]}
+    scans = corpus_pictures(corpus.spec, corpus.hash, without_pdf)
+    numbers = count()
 
-
-class _Pictures:
-    """Pictures of pages, made once each, in a folder beside the file of pairs."""
-
-    def __init__(self, run: Run, out: Path) -> None:
-        self._rows = {row["sample"]: row for row in run.table("samples").iter_rows(named=True)}
-        self._out = out
-        self._known: dict[str, str | None] = {}
-        corpus = run.manifest.corpus
-        without_pdf = {sample for sample, row in self._rows.items() if not row["pdf"]}
-        self._scans = corpus_pictures(corpus.spec, corpus.hash, without_pdf)
-
-    def of(self, sample: str) -> str | None:
-        """The path below the file's folder; None where there is no picture."""
-        if sample not in self._known:
-            self._known[sample] = self._make(self._rows.get(sample, {}))
-        return self._known[sample]
-
-    def _make(self, row: dict[str, Any]) -> str | None:
-        picture = render_sample(row, _PICTURE_DPI, self._scans.get(row["sample"])) if row else None
+    @cache
+    def draw(sample: str) -> str | None:
+        name = f"{next(numbers):05}.webp"
+        picture = render_sample(rows[sample], _PICTURE_DPI, scans.get(sample)) if sample in rows else None
         if picture is None:
             return None
         picture.thumbnail((_MAX_SIDE, _MAX_SIDE))
-        folder = make_folder(self._out.parent, f"{self._out.stem}-pictures")
-        name = f"{len(self._known):05}.webp"
+        folder = make_folder(out.parent, f"{out.stem}-pictures")
         with replacing(folder / name) as temporary:
             picture.save(temporary, format="WEBP", quality=_QUALITY, method=2)
         return f"{folder.name}/{name}"
+
+    return draw

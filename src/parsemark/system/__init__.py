@@ -4,13 +4,14 @@ from parsemark.system.files import (
     BROKEN_ARCHIVE,
     cache_folder,
     file_sha256,
+    is_locked,
+    locked,
     make_folder,
     remove_tree,
     replacing,
     write_bytes,
     write_text,
 )
-from parsemark.system.locks import is_locked, locked
 
 __all__ = [
     "BROKEN_ARCHIVE", "cache_folder", "file_sha256", "is_locked", "locked", "make_folder", "remove_tree",

@@ -142,11 +142,8 @@ def leave_namespaces(*, network: bool = False) -> bool:
     if libc.unshare(NEW_USER | NEW_MOUNTS | NEW_IPC | (0 if network else NEW_NETWORK)) != 0:
         return False
     try:
-        for name, text in (
-            ("setgroups", "deny"),
-            ("uid_map", f"{user} {user} 1"),
-            ("gid_map", f"{group} {group} 1"),
-        ):
+        maps = {"setgroups": "deny", "uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}
+        for name, text in maps.items():
             with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123 - pathlib would double the start-up time
                 file.write(text)
     except OSError:

@@ -1,12 +1,13 @@
-"""Files that we write: whole or absent, and only where we mean to write.
+"""Files that we write: whole or absent, and only where we mean to write; and locks between processes.
 
 A folder that came from elsewhere may hold symbolic links under the names that we are about to write. So
 nothing is ever written through one: the data goes to a new file beside its place, which is then renamed
 into it, and a rename replaces a link instead of following it. Folders below a root that we own are made
-here too, and a link in their place is refused.
+here too, and a link in their place is refused. A lock is a file that is held: a dead process holds none.
 """
 
 import contextlib
+import fcntl
 import hashlib
 import lzma
 import os
@@ -17,12 +18,11 @@ import tarfile
 import uuid
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
 from parsemark.errors import WriteError
-from parsemark.system.locks import hold, is_locked
 
 BROKEN_ARCHIVE = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
@@ -142,5 +142,72 @@ def _sync(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+# --- Locks --------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock file `path`, for which others wait; WriteError if it cannot be made, or is a link."""
+    with _held(_open(path), fcntl.LOCK_EX):
+        yield
+
+
+@contextlib.contextmanager
+def shared(path: Path) -> Iterator[Callable[[], bool]]:
+    """Hold a lock file with others; gives what says whether nobody else does: then others wait for us."""
+    with _held(_open(path), fcntl.LOCK_SH) as handle:
+        yield lambda: _try_exclusive(handle)
+
+
+@contextlib.contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Hold a folder itself: for folders in which no lock file should lie. It must exist."""
+    with _held(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), fcntl.LOCK_EX):
+        yield
+
+
+@contextlib.contextmanager
+def _held(handle: int, how: int) -> Iterator[int]:
+    """Lock an open file, and close it at the end."""
+    try:
+        fcntl.flock(handle, how)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _open(path: Path) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise WriteError(path, error) from error
+
+
+def _try_exclusive(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def hold(handle: int) -> None:
+    """Lock an open file for as long as it stays open."""
+    fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether another process holds `path`; also if it cannot be looked at."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return True
+    try:
+        return not _try_exclusive(handle)
     finally:
         os.close(handle)

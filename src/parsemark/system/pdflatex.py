@@ -75,9 +75,7 @@ def compile_latex(
     halt_on_error: bool = True,  # or go on as well as TeX can
     limits: CompileLimits | None = None,  # of each pass
 ) -> Compiled:
-    """Write `source` to `folder/name.tex` and compile it there. A source that fails is not an exception, for
-    batches go on without it.
-    """
+    """Write `source` to `folder/name.tex` and compile it. Failing is no exception: batches go on."""
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     job = job or name
@@ -109,9 +107,8 @@ def precompiled(preamble: str, cache: Path | None = None) -> Path:
     work.mkdir(parents=True, exist_ok=True)
     (work / "preamble.tex").write_text(f"{preamble}\n\\endofdump\n", encoding="utf-8")
     arguments = ["-ini", "-interaction=batchmode", "-halt-on-error", f"-jobname={done.stem}"]
-    result = _run(
-        [*arguments, "&pdflatex", "mylatexformat.ltx", "preamble.tex"], work, done.stem, CompileLimits(), None
-    )
+    arguments += ["&pdflatex", "mylatexformat.ltx", "preamble.tex"]
+    result = _run(arguments, work, done.stem, CompileLimits(), None)
     made = work / done.name
     if not made.is_file():
         raise LatexError(f"The preamble cannot be precompiled: {result.reason or result.log[-500:]}")
@@ -160,14 +157,11 @@ def run_confined(
         read=(*_readable(), *([str(format.parent)] if format else [])),
         write=(str(root), "/dev/null"),
     )
-    environment = _environment(
-        root, format, reads_above=root != folder.resolve() and bool(landlock_version())
-    )
+    above = root != folder.resolve() and bool(landlock_version())
+    environment = _environment(root, format, reads_above=above)
     words = str(min(MOST_EXTRA_WORDS, limits.memory_mb * 2**20 // 64))  # an eighth of the limit
     environment |= {"extra_mem_top": words, "extra_mem_bot": words}
-    process = start_confined(command, rights, cwd=folder, env=environment)
-    exceeded, code, cpu_s = _watch(process, root, limits)
-    return Ran(code, cpu_s, exceeded)
+    return _watch(start_confined(command, rights, cwd=folder, env=environment), root, limits)
 
 
 def _run(
@@ -185,7 +179,10 @@ def _run(
     for old in (pdf, log):
         old.unlink(missing_ok=True)
     ran = run_confined([program, "-no-shell-escape", *arguments], folder, limits, root=root, format=format)
-    text = _read_log(log)
+    text = ""
+    if log.is_file():
+        with log.open("rb") as file:
+            text = file.read(MAX_LOG_BYTES).decode("utf-8", errors="replace")
     leak = _leak(text, (root or folder).resolve())
     reason = ran.exceeded or _reason(ran.code, text, limits, engine) or leak
     is_whole = ran.exceeded is None and ran.code >= 0
@@ -193,9 +190,7 @@ def _run(
     return Compiled(reason is None, made, text, ran.cpu_s, reason)
 
 
-def _watch(
-    process: subprocess.Popen[bytes], folder: Path, limits: CompileLimits
-) -> tuple[str | None, int, float]:
+def _watch(process: subprocess.Popen[bytes], folder: Path, limits: CompileLimits) -> Ran:
     """Wait for the end; end the whole group when time or size run out."""
     started = time.monotonic()
     exceeded: str | None = None
@@ -204,7 +199,7 @@ def _watch(
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
         if pid:
             process.returncode = os.waitstatus_to_exitcode(status)
-            return exceeded, process.returncode, usage.ru_utime + usage.ru_stime
+            return Ran(process.returncode, usage.ru_utime + usage.ru_stime, exceeded)
         elapsed = time.monotonic() - started
         if exceeded is None and elapsed > limits.wall_s:
             exceeded = f"took longer than {limits.wall_s:g} s"
@@ -291,13 +286,6 @@ def _printed(program: str, argument: str) -> str:
     except (OSError, subprocess.SubprocessError) as error:
         raise LatexError(f"TeX is installed in part only: {program} does not run ({error}).") from error
     return asked.stdout.strip()
-
-
-def _read_log(path: Path) -> str:
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        return file.read(MAX_LOG_BYTES).decode("utf-8", errors="replace")
 
 
 def _reason(code: int, log: str, limits: CompileLimits, engine: str) -> str | None:

@@ -30,7 +30,7 @@ from parsemark.errors import MakingError
 _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 2**20
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _CPU_CLOCK = 2
-SUPERVISOR = Path(__file__).with_name("supervisor.py")
+SUPERVISOR, LAUNCHER = (Path(__file__).with_name(name) for name in ("supervisor.py", "confined.py"))
 _CLOSE_S = 5.0  # how long the supervisor may take to end all; then we end them ourselves
 _MARK = "PARSEMARK_SUPERVISED"  # a variable of all that a supervised program starts
 JOBS_S = 600.0  # for a batch of documents, on a busy machine
@@ -94,20 +94,15 @@ class Supervised:
 
 def end_supervised(pid: int) -> None:
     """Have a supervisor end its program and all that it has started, without waiting for it."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, signal.SIGTERM)
+    _send(pid, signal.SIGTERM)
 
 
 SYSTEM_FILES = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/proc", "/sys", "/opt/java"),
-    *(
-        f"/etc/{name}"
-        for name in (
-            *("alternatives", "fonts", "ssl", "ca-certificates", "pki", "java", "ld.so.cache", "ld.so.conf"),
-            *("ld.so.conf.d", "localtime", "timezone", "passwd", "group", "nsswitch.conf", "resolv.conf"),
-            *("hosts", "host.conf", "gai.conf", "mime.types", "magic", "papersize", "OpenCL", "vulkan"),
-        )
-    ),
+    *("/etc/alternatives", "/etc/fonts", "/etc/ssl", "/etc/ca-certificates", "/etc/pki", "/etc/java"),
+    *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/timezone"),
+    *("/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf"),
+    *("/etc/gai.conf", "/etc/mime.types", "/etc/magic", "/etc/papersize", "/etc/OpenCL", "/etc/vulkan"),
 )
 """What programs need of a system: none of it is a user's."""
 _TOOL_FILES = (
@@ -148,10 +143,8 @@ def why_not_confined() -> str | None:
         return "its kernel has no Landlock (Linux 5.13 or later, and not switched off)"
     if version >= 4:
         return None
-    probe = (
-        "import sys; sys.path[:0] = sys.argv[1:]; import confined; sys.exit(not confined.leave_namespaces())"
-    )
-    command = [sys.executable, "-I", "-S", "-c", probe, str(LAUNCHER.parent)]
+    probe = "sys.path[:0] = sys.argv[1:]; import confined; sys.exit(not confined.leave_namespaces())"
+    command = [sys.executable, "-I", "-S", "-c", f"import sys; {probe}", str(LAUNCHER.parent)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
     return None if done.returncode == 0 else "it allows no namespaces, by which the network would be closed"
 
@@ -162,14 +155,6 @@ class Process:
 
     pid: int
     started: int
-    memory_mb: float
-    cpu_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What several processes use now."""
-
     memory_mb: float
     cpu_s: float
 
@@ -186,8 +171,8 @@ def processes_below(pid: int) -> list[Process]:
     return list(found.values())
 
 
-def usage_of(processes: Iterable[Process]) -> Usage:
-    """What they use together: what several hold counts once, also if it is mapped nowhere."""
+def usage_of(processes: Iterable[Process]) -> tuple[float, float]:
+    """MB of memory and seconds of CPU time of all: what several hold counts once, also if mapped nowhere."""
     listed = list(processes)
     hidden_mb = sum(_anonymous_files(p.pid for p in listed).values())
     memory_mb = sum(p.memory_mb for p in listed)
@@ -197,7 +182,7 @@ def usage_of(processes: Iterable[Process]) -> Usage:
             memory_mb = sum(own for own, _ in shares) + max(sum(shm for _, shm in shares), hidden_mb)
         else:  # the system does not share it out, or one has just ended
             memory_mb += hidden_mb
-    return Usage(memory_mb, sum(p.cpu_s for p in listed))
+    return memory_mb, sum(p.cpu_s for p in listed)
 
 
 def kill_tree(pid: int) -> list[Process]:
@@ -216,10 +201,7 @@ def kill_tree(pid: int) -> list[Process]:
 
 
 def kill_survivors(processes: Iterable[Process]) -> int:
-    """End those that are still there and not only waiting to be collected; returns how many there were.
-
-    On return they are gone.
-    """
+    """End those that are still there and not mere zombies; returns how many. On return they are gone."""
     survivors = [p for p in processes if is_alive(p)]
     for process in survivors:
         _send(process.pid, signal.SIGKILL)
@@ -332,9 +314,6 @@ def _children(pid: int) -> list[int]:
     return children
 
 
-LAUNCHER = Path(__file__).with_name("confined.py")
-
-
 def start_confined(
     command: Sequence[str], rights: Confinement, *, cwd: Path, env: Mapping[str, str]
 ) -> subprocess.Popen[bytes]:
@@ -390,9 +369,7 @@ def run_our_module(
 
 
 def run_on_jobs(tool: str, module: str, jobs: Any, rights: Confinement, cwd: Path) -> Any:
-    """Have a module of ours give JSON to a tool of others, and read the JSON that it answers. MakingError if
-    it failed, or took longer than a batch takes on a busy machine.
-    """
+    """Have a module of ours give JSON to a tool of others and read its answer; MakingError if that fails."""
     try:
         done = run_our_module(module, rights, cwd=cwd, timeout_s=JOBS_S, given=json.dumps(jobs).encode())
     except subprocess.TimeoutExpired as error:

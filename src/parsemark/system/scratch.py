@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from parsemark.errors import UsageError, WriteError
-from parsemark.system.files import make_folder, remove_tree
-from parsemark.system.locks import hold, is_locked
+from parsemark.system.files import hold, is_locked, make_folder, remove_tree
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -51,9 +50,7 @@ class ScratchFolder:
 
 @contextlib.contextmanager
 def whole_folder(out: Path) -> Iterator[Path]:
-    """Gives a folder beside `out` that takes its place at the end: `out` is whole, or as it was. UsageError
-    if there is something in `out`, WriteError if it cannot be written.
-    """
+    """Gives a folder that becomes `out` at the end, or never. UsageError if that is not empty; WriteError."""
     target = out.resolve()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")

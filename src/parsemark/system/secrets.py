@@ -26,9 +26,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def masked(text: str, *others: str | None) -> str:
-    """The text without any known secret, in any of the ways in which JSON and URLs write it. `others`:
-    secrets that come from elsewhere than the environment.
-    """
+    """The text without secrets of the environment, or `others`, in any way that JSON and URLs write them."""
     values = {v for name, v in os.environ.items() if is_secret_name(name) and len(v) >= _MIN_CHARS}
     pattern = _pattern(frozenset(values.union(filter(None, others))))
     return text if pattern is None else pattern.sub(MASK, text)
@@ -62,12 +60,11 @@ def _in_base64(value: str) -> Iterator[str]:
 
 
 def _in_json(value: str) -> str:
-    r"""A pattern of the value with any of its characters escaped: `\/`, `A`, `\"`."""
-    return "".join(_character_in_json(character) for character in value)
-
-
-def _character_in_json(character: str) -> str:
-    units = character.encode("utf-16-be")
-    codes = "".join(rf"\\u(?i:{units[i : i + 2].hex()})" for i in range(0, len(units), 2))
-    short = re.escape(json.dumps(character, ensure_ascii=False)[1:-1])
-    return rf"(?:{re.escape(character)}|{short}|\\{re.escape(character)}|{codes})"
+    r"""A pattern of the value with any of its characters escaped: `\/`, `\u0041`, `\"`."""
+    ways = []
+    for character in value:
+        units, plain = character.encode("utf-16-be"), re.escape(character)
+        codes = "".join(rf"\\u(?i:{units[i : i + 2].hex()})" for i in range(0, len(units), 2))
+        short = re.escape(json.dumps(character, ensure_ascii=False)[1:-1])
+        ways.append(rf"(?:{plain}|{short}|\\{plain}|{codes})")
+    return "".join(ways)

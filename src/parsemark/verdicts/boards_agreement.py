@@ -9,8 +9,6 @@ says how many pairs of parsers the matching alone turns round, and what then is 
 shares add up to the whole; one is negative where making them alike sets them apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, compress, pairwise
@@ -20,10 +18,9 @@ from numpy.typing import NDArray
 
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted
-from parsemark.protocols import FigureSums, PageProtocol, get_protocol, with_options
+from parsemark.protocols import Figure, FigureSums, PageProtocol, get_protocol, with_options
 from parsemark.protocols.run_data.broken_pages import complete_sums
-from parsemark.stats.bootstrap import cluster_weights, percentile_interval
-from parsemark.stats.intervals import sum_by_cluster
+from parsemark.stats.intervals import cluster_weights, percentile_interval, sum_by_cluster
 from parsemark.store import Run
 from parsemark.verdicts.scored_run import readable_protocols
 
@@ -44,31 +41,14 @@ IN_ORDER = "tables(match=order)"  # scored to tell what matching does, and no bo
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
-    """A number with its 95 % interval over documents; None where it is not defined."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-
-    @classmethod
-    def of(cls, draws: Floats) -> Spread:
-        """Of the value itself, which comes first, and its resamples."""
-        if not np.isfinite(draws[0]):
-            return cls(None)
-        ends = percentile_interval(draws[1:]) or (None, None)
-        return cls(float(draws[0]), *ends)
-
-
-@dataclass(frozen=True, slots=True)
 class BoardPair:
     """Two protocols of one run."""
 
     first: str
     second: str
-    tau: Spread
-    disagreement: Spread
-    shares: Mapping[str, Spread]  # source to its part of the disagreement
+    tau: Figure
+    disagreement: Figure
+    shares: Mapping[str, Figure]  # source to its part of the disagreement
     kinds: tuple[str, ...]  # the kinds of truth that both look at
     n_pages: int  # that both count
     rules: tuple[str, ...] = ()  # by which both match tables; none where the measures do not tell
@@ -124,11 +104,6 @@ class _Board:
         """The rule by which it matches tables; empty where that is none of those of `tables`."""
         return self.chosen or self.protocol.table_matching
 
-    def ranks_any(self) -> bool:
-        """Whether it tells parsers apart; one without truth here does not."""
-        values = self.draws()[0]
-        return len(np.unique(np.round(values[np.isfinite(values)], 12))) > 1
-
     def counted(self, figure: str | None = None) -> Pages:
         """The pages that a figure is taken over, for any parser."""
         own = self.figures[figure or self.primary]
@@ -179,7 +154,10 @@ def board_agreement(run: Run, asked: Collection[str] = ()) -> BoardAgreement:
     pairs = [_pair(a, b, raw, neutral, rules) for a, b in combinations(raw, 2)]
     pairs.sort(key=lambda pair: 2.0 if pair.tau.value is None else pair.tau.value)
     ranks = {spec: _ranks(board.draws()[0], parsers) for spec, board in raw.items()}
-    moved = {spec: _moved(raw[spec], neutral[spec]) for spec in raw if spec in neutral}
+    moved = {}
+    for spec in (spec for spec in raw if spec in neutral):
+        top = raw[spec].figures[raw[spec].primary].info.top or 1.0
+        moved[spec] = float(np.nanmean(np.abs(raw[spec].draws()[0] - neutral[spec].draws()[0]))) / top
     n_documents = run.table("samples")["document"].n_unique()
     return BoardAgreement(parsers, tuple(raw), ranks, moved, tuple(pairs), n_documents)
 
@@ -195,12 +173,13 @@ def _boards(run: Run) -> tuple[Boards, Boards, dict[tuple[str, str], _Board]]:
     for spec in readable_protocols(run)[0]:
         protocol, tables = get_protocol(spec), run.run_tables(spec)
         figures = {f.info.name: f for f in complete_sums(protocol, tables)}
-        summary = run.summary(spec)
+        summary, documents = run.summary(spec), tuple(dict.fromkeys(tables.places.documents))
         primary = summary.primary
         chosen = summary.settings.get("match", "") if protocol.name == "tables" else ""
-        documents = tuple(dict.fromkeys(tables.places.documents))
         board = _Board(protocol, figures, primary, tables.parsers, documents, chosen)
-        if primary not in figures or not board.ranks_any():
+        # One that does not tell parsers apart, as it has no truth here, ranks nobody.
+        values = board.draws()[0] if primary in figures else np.zeros(1)
+        if len(np.unique(np.round(values[np.isfinite(values)], 12))) < 2:
             continue
         own = with_options(spec, serialise="raw")
         for rule in {"tables": ("bbox", "content", "ngrams"), IN_ORDER: ("order",)}.get(own, ()):
@@ -225,17 +204,28 @@ def _pair(
     steps.append(kendall(first.draws(None, pages), second.draws(None, pages)))
     kinds = tuple(kind for kind in first.protocol.figures_by_kind if first.kind(kind) and second.kind(kind))
     alike = [kendall(*_of_kind(first, second, kind)) for kind in kinds]
-    steps.append(_mean_of_defined(alike) if alike else np.ones_like(tau))
+    n_defined = np.isfinite(alike).sum(axis=0)
+    mean = np.nansum(alike, axis=0) / np.maximum(n_defined, 1)
+    steps.append(np.where(n_defined, mean, np.nan) if alike else np.ones_like(tau))
     for before, step in pairwise(steps):  # where a step leaves no ranks to compare, nothing is assigned to it
         np.copyto(step, before, where=np.isnan(step))
     apart = [(1 - step) / 2 for step in steps]
     parts = [before - after for before, after in pairwise(apart)]
     rules, turned = _turned(first, second, kinds, by_rule)
     parts += [turned, apart[-1] - turned]
-    shares = {source: Spread.of(part) for source, part in zip(SOURCES, parts, strict=True)}
+    shares = {source: _with_interval(part) for source, part in zip(SOURCES, parts, strict=True)}
     if not are_both_spellings_known:  # its part is in what follows
-        shares["serialisation"] = Spread(None)
-    return BoardPair(a, b, Spread.of(tau), Spread.of(apart[0]), shares, kinds, len(pages), rules)
+        shares["serialisation"] = Figure(value=None)
+    said = _with_interval(tau), _with_interval(apart[0])
+    return BoardPair(a, b, *said, shares, kinds, len(pages), rules)
+
+
+def _with_interval(draws: Floats) -> Figure:
+    """The value itself, which comes first, with the interval of its resamples."""
+    if not np.isfinite(draws[0]):
+        return Figure(value=None)
+    low, high = percentile_interval(draws[1:]) or (None, None)
+    return Figure(value=float(draws[0]), low=low, high=high)
 
 
 def _turned(
@@ -248,12 +238,6 @@ def _turned(
         return (), np.zeros(1 + N_DRAWS)
     tau = kendall(*_of_kind(one, other, "tables"))
     return rules, np.nan_to_num((1 - tau) / 2) / len(kinds)
-
-
-def _mean_of_defined(taus: Sequence[Floats]) -> Floats:
-    values = np.array(taus)
-    n = np.isfinite(values).sum(axis=0)
-    return np.asarray(np.where(n, np.nansum(values, axis=0) / np.maximum(n, 1), np.nan))
 
 
 def _of_kind(first: _Board, second: _Board, kind: str) -> tuple[Floats, Floats]:
@@ -281,8 +265,3 @@ def _ranks(values: Floats, parsers: Sequence[str]) -> dict[str, int | None]:
         parser: None if np.isnan(value) else 1 + int(np.sum(values > value + 1e-12))
         for parser, value in zip(parsers, values, strict=True)
     }
-
-
-def _moved(raw: _Board, neutral: _Board) -> float:
-    top = raw.figures[raw.primary].info.top or 1.0
-    return float(np.nanmean(np.abs(raw.draws()[0] - neutral.draws()[0]))) / top

@@ -142,12 +142,10 @@ def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparis
     require_same_corpus(old, new)
     # Without a wish: the first protocol of the new run that the old one was scored by, too.
     wanted = protocol or next((spec for spec in new.protocols if spec in old.protocols), None)
-    summary = _summary(new, wanted)
-    sides = [(_summary(run, wanted), run.run_tables(_summary(run, wanted).protocol)) for run in (old, new)]
+    summary, before = _summary(new, wanted), _summary(old, wanted)
+    sides = (before, old.run_tables(before.protocol)), (summary, new.run_tables(summary.protocol))
     with report_damage(old), report_damage(new):
-        require_comparable(sides[0][0], sides[1][0])
-        require_same_pages(sides[0][1], sides[1][1])
-        found = compare_sides(get_protocol(summary.protocol), sides[0], sides[1], shared)
+        found = compare_sides(get_protocol(summary.protocol), *sides, shared)
     only_old, only_new = sorted(old_names - new_names), sorted(new_names - old_names)
     return RunComparison(summary.primary, tuple(found), tuple(only_old), tuple(only_new), summary.protocol)
 
@@ -203,17 +201,18 @@ def compare_sides(
     new: tuple[Summary, RunTables],
     parsers: Sequence[str],
 ) -> list[Comparison]:
-    """Each parser in the new run against itself in the old one, on the pages that both runs have. UsageError
-    if they were scored in ways that cannot be compared, or share no page.
+    """Each parser in the new run against itself in the old one. UsageError if they were scored in ways that
+    cannot be compared, are of different pages, or have none with a truth.
     """
     require_comparable(old[0], new[0])
+    require_same_pages(old[1], new[1])
     both = ((old[1], new[1]), (new[1], old[1]))
     sums = [_compared(complete_sums(protocol, own, other), new[0].primary) for own, other in both]
     old_sums = {f.info.name: f for f in sums[0]}
     joined = [_join(f, old_sums[f.info.name], parsers) for f in sums[1] if f.info.name in old_sums]
     if not joined or not joined[0].samples:
         raise UsageError("The two runs share no page with a truth, so there is nothing to compare.")
-    pairs = [(_label(p, "new"), _label(p, "old")) for p in parsers]
+    pairs = [(f"{p} (new)", f"{p} (old)") for p in parsers]
     by_figure = [verdicts_on_pairs(f, pairs, of_these_kinds=True) for f in joined]
     return [
         _comparison(joined, [verdicts[k] for verdicts in by_figure], *pair) for k, pair in enumerate(pairs)
@@ -231,21 +230,14 @@ def require_comparable(old: Summary, new: Summary) -> None:
             specs = [new.protocol]
             if old.protocol == new.protocol and what in new.settings:
                 # The protocol chose for itself, from what each run has: one choice must be named for both.
-                specs = [_with_option(new.protocol, what, choice) for choice in (before, after)]
+                spec = parse_spec(new.protocol)
+                chosen = [{**spec.as_dict(), what: choice} for choice in (before, after)]
+                specs = [str(Spec(spec.name, tuple(options.items()))) for options in chosen]
             choices = " or ".join(f"--protocol '{spec}'" for spec in specs)
             raise UsageError(
                 f"The runs cannot be compared: {what} was {before} and is {after}. Score both the same way, "
                 f"parsemark score RUN {choices}, and say so here, too."
             )
-
-
-def _with_option(protocol: str, key: str, value: str) -> str:
-    spec = parse_spec(protocol)
-    return str(Spec(spec.name, tuple({**spec.as_dict(), key: value}.items())))
-
-
-def _label(parser: str, run: str) -> str:
-    return f"{parser} ({run})"
 
 
 def _compared(figures: Sequence[FigureSums], primary: str) -> list[FigureSums]:
@@ -261,7 +253,7 @@ def _join(new: FigureSums, old: FigureSums, parsers: Sequence[str]) -> FigureSum
     for name, figure in (("new", new), ("old", old)):
         position = {sample: k for k, sample in enumerate(figure.samples)}
         rows = np.array([position[sample] for sample in shared], dtype=int)
-        sums |= {_label(parser, name): figure.sums[parser][rows] for parser in parsers}
+        sums |= {f"{parser} ({name})": figure.sums[parser][rows] for parser in parsers}
     places = Places(new.samples, new.documents, new.kinds).among(shared)
     how = new.statistic, new.denominator, new.page_statistic
     return FigureSums(new.info, places.samples, places.documents, sums, *how, places.kinds)

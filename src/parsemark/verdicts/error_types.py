@@ -13,11 +13,11 @@ import polars as pl
 from parsemark.errors import FormatError, StoreError
 from parsemark.formats.model_json import element_from_json
 from parsemark.model import Element
-from parsemark.protocols import Presentation, RunTables, Summary, get_protocol
+from parsemark.protocols import get_protocol
 from parsemark.protocols.presentation import ErrorKind
 from parsemark.store import Run, report_damage
 from parsemark.system.files import write_bytes
-from parsemark.verdicts.scored_run import ScoredRun
+from parsemark.verdicts.scored_run import ScoredRun, ScoredTables
 
 MAX_FINDINGS = 40
 MAX_EXPLAINED_CELLS = 1_500_000
@@ -27,8 +27,6 @@ _CHARACTERS_PER_CELL = 10  # of a table that is only there as text
 SCHEMA = {"sample": pl.String, "parser": pl.String, "element": pl.String, "error": pl.String, "n": pl.Int64}
 
 Key = tuple[str, str, str]  # sample, parser, and id of the truth
-
-
 STORED = "errors.parquet"  # in the folder of a protocol of a baseline, which has no outputs to look into
 
 
@@ -71,7 +69,7 @@ def find_errors(source: ScoredRun, limit: int | None, parsers: Sequence[str] | N
     leaderboard is sorted by.
     """
     shown = source.shown
-    of_matches = shown.element_errors(source).with_columns(n=pl.lit(1, pl.Int64))
+    of_matches = match_errors(source)
     explained: dict[Key, dict[str, Any]] = {}
     inside: list[tuple[str, str, str, str, int]] = []
     pairs = _answered(source)
@@ -93,8 +91,7 @@ def find_errors(source: ScoredRun, limit: int | None, parsers: Sequence[str] | N
                 "n_errors": explanation.n_findings,
             }
             inside += [(*key, kind, n) for kind, n in explanation.counts.items()]
-    found = pl.DataFrame(inside, schema=SCHEMA, orient="row")
-    rows = pl.concat([of_matches.select(list(SCHEMA)).cast(pl.Schema(SCHEMA)), found])
+    rows = pl.concat([of_matches, pl.DataFrame(inside, schema=SCHEMA, orient="row")])
     merged = source.matches.filter((pl.col("truth").list.len() > 1) & (pl.col("pred").list.len() > 0))
     return Errors(shown.error_kinds, rows, explained, pairs.height + merged.height, shown.explain is not None)
 
@@ -113,31 +110,9 @@ def stored_errors(run: Run, protocol: str, parsers: Sequence[str]) -> pl.DataFra
     return rows
 
 
-@dataclass(frozen=True)
-class _TablesView:
-    """The tables of a run as `Presentation.element_errors` reads them."""
-
-    tables: RunTables
-    rule: str
-
-    @property
-    def matches(self) -> pl.DataFrame:
-        return self.tables.matches.filter(pl.col("rule") == self.rule).drop("rule")
-
-    def scores_by(self, metric: str) -> pl.DataFrame:
-        own = (pl.col("rule") == self.rule) & (pl.col("metric") == metric) & (pl.col("element") != "")
-        return self.tables.scores.filter(own)
-
-    def scan(self, name: str) -> pl.LazyFrame:
-        return self.tables.frame(name).lazy()
-
-
-def match_errors(shown: Presentation, summary: Summary, tables: RunTables) -> pl.DataFrame:
+def match_errors(source: ScoredTables) -> pl.DataFrame:
     """Find the errors that matches show by themselves: what was missed, invented, split or merged."""
-    rules = sorted(set(tables.read("matches", pl.col("rule").unique())["rule"]))
-    stated = summary.settings.get("match", "")
-    rule = stated if stated in rules else next(iter(shown.shown_rules(rules)), "")
-    found = shown.element_errors(_TablesView(tables, rule)).with_columns(n=pl.lit(1, pl.Int64))
+    found = source.shown.element_errors(source).with_columns(n=pl.lit(1, pl.Int64))
     return found.select(list(SCHEMA)).cast(pl.Schema(SCHEMA))
 
 
@@ -150,9 +125,11 @@ def write_errors(run: Run, protocol: str, folder: Path) -> None:
         write_bytes(folder / STORED, stream.getvalue())
 
 
-def error_changes(old: pl.DataFrame, new: pl.DataFrame, kinds: Sequence[ErrorKind], parser: str) -> Changes:
-    """Count each type of error of a parser before and now; types that never happened are left out."""
-    before, now = (sum(error_counts(rows, parser).values(), Counter()) for rows in (old, new))
+def error_changes(
+    old: tuple[pl.DataFrame, str], new: tuple[pl.DataFrame, str], kinds: Sequence[ErrorKind]
+) -> Changes:
+    """Count each type of error of a parser, given with its rows, before and now."""
+    before, now = (sum(error_counts(*side).values(), Counter()) for side in (old, new))
     return changes_of(before, now, kinds)
 
 
@@ -162,10 +139,8 @@ def errors_between(old: Run, new: Run, protocol: str, parsers: Sequence[str]) ->
     with report_damage(old), report_damage(new):
         before, now = (stored_errors(run, protocol, parsers) for run in (old, new))
         if before is None or now is None:
-            before, now = (
-                match_errors(shown, run.summary(protocol), run.run_tables(protocol)) for run in (old, new)
-            )
-    return {parser: error_changes(before, now, shown.error_kinds, parser) for parser in parsers}
+            before, now = (match_errors(ScoredRun(run, protocol)) for run in (old, new))
+    return {p: error_changes((before, p), (now, p), shown.error_kinds) for p in parsers}
 
 
 def errors_beside(run: Run, protocol: str, a: str, b: str) -> Changes:
@@ -174,13 +149,12 @@ def errors_beside(run: Run, protocol: str, a: str, b: str) -> Changes:
     with report_damage(run):
         rows = stored_errors(run, protocol, [a, b])
         if rows is None:
-            rows = match_errors(shown, run.summary(protocol), run.run_tables(protocol))
-    now, before = (sum(error_counts(rows, parser).values(), Counter()) for parser in (a, b))
-    return changes_of(before, now, shown.error_kinds)
+            rows = match_errors(ScoredRun(run, protocol))
+    return error_changes((rows, b), (rows, a), shown.error_kinds)
 
 
 def changes_of(before: Mapping[str, int], now: Mapping[str, int], kinds: Sequence[ErrorKind]) -> Changes:
-    """Put counts of errors side by side, in the order of the protocol."""
+    """Put counts of errors side by side, in the order of the protocol; what never happened is left out."""
     if not kinds:
         return None
     found = (ErrorChange(kind.label, before.get(kind.name, 0), now.get(kind.name, 0)) for kind in kinds)

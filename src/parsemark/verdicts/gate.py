@@ -13,31 +13,17 @@ import polars as pl
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted
 from parsemark.protocols import FigureInfo, PageProtocol, RunTables, get_protocol
-from parsemark.protocols.run_data.unread_pages import unscored
 from parsemark.store import Run
 from parsemark.system.files import make_folder, write_bytes
+from parsemark.verdicts import gate_checks
 from parsemark.verdicts.comparison import (
     compare_sides,
     require_comparable,
     require_same_corpus,
     require_same_pages,
 )
-from parsemark.verdicts.error_types import Changes, error_changes, match_errors, stored_errors, write_errors
-from parsemark.verdicts.gate_checks import (
-    BEYOND_CHANCE,
-    LOST,
-    GateCheck,
-    GateLimits,
-    GateSide,
-    WorsePage,
-    drop_checks,
-    failure_check,
-    failure_checks,
-    lost_table_checks,
-    minimum_checks,
-    ratio_checks,
-    worse_pages,
-)
+from parsemark.verdicts.error_types import Changes, error_changes, stored_errors, write_errors
+from parsemark.verdicts.gate_checks import BEYOND_CHANCE, LOST, GateCheck, GateLimits, GateSide, WorsePage
 from parsemark.verdicts.time_ratios import Timing, timed_again, timing_between
 
 __all__ = [
@@ -100,7 +86,9 @@ def gate_runs(
             "--old and --new."
         )
     side = GateSide.of(new, protocol)
-    chosen = _chosen(side, parsers, new.path)
+    chosen, known = list(parsers or side.tables.parsers), side.tables.parsers
+    for name in (name for name in chosen if name not in known):
+        raise UsageError(f"{new.path} has no parser {name!r}; it has: {', '.join(known)}.")
     info = side.summary.info(side.summary.primary)
     rule = side.summary.settings.get("match")
     notes = [f"Figures of {side.summary.protocol}" + (f", matched by {rule}." if rule else ".")]
@@ -129,7 +117,7 @@ def gate_runs(
         require_comparable(before.summary, side.summary)
     except UsageError as error:
         # A parser that fails everywhere may change how a run is matched. That is a failure, and said as one.
-        failing = failure_checks(before, side, limits, shared)
+        failing = [c for p in shared for c in gate_checks.failure_checks(before, side, limits, p)]
         if all(check.passed for check in failing):
             raise
         skipped += [Skipped(p, _COMPARISON, str(error).rstrip(".")) for p in shared]
@@ -155,11 +143,8 @@ def check_alone(side: GateSide, limits: GateLimits, parsers: Sequence[str]) -> l
     """Check what can be checked on one run."""
     checks: list[GateCheck] = []
     for parser in parsers:
-        checks += minimum_checks(side, limits, parser)
-        if limits.max_failures is not None:
-            failing = side.failing(parser)
-            in_scores = sorted(failing.keys() - unscored(side.tables))
-            checks.append(failure_check(parser, in_scores, limits.max_failures, failing))
+        checks += gate_checks.minimum_checks(side, limits, parser)
+        checks += gate_checks.failure_checks(None, side, limits, parser)
     return checks
 
 
@@ -173,29 +158,24 @@ def check_against(
     timing: Timing | None = None,
 ) -> GateResult:
     """Check what can be checked between two runs of the same pages."""
-    require_comparable(old.summary, new.summary)
-    require_same_pages(old.tables, new.tables)
     compared = compare_sides(recipe, (old.summary, old.tables), (new.summary, new.tables), parsers)
     shown = recipe.presentation()
     kinds = shown.error_kinds
     if old.errors is None or new.errors is None:
-        old, new = (
-            replace(side, errors=match_errors(shown, side.summary, side.tables)) for side in (old, new)
-        )
+        old, new = (replace(side, errors=side.match_errors(shown)) for side in (old, new))
     checks: list[GateCheck] = []
     worse: list[WorsePage] = []
     errors: dict[str, Changes] = {}
     for parser, comparison in zip(parsers, compared, strict=True):
-        pages = worse_pages(old, new, parser, comparison, kinds)
-        checks += minimum_checks(new, limits, parser)
-        checks += drop_checks(limits, parser, comparison, pages)
-        checks += failure_checks(old, new, limits, [parser])
-        checks += lost_table_checks(old, new, limits, parser)
-        for column, title, allowed in limits.ratios:
-            checks += ratio_checks(old, new, parser, column, title, allowed, timing or Timing())
+        pages = gate_checks.worse_pages(old, new, parser, comparison, kinds)
+        checks += gate_checks.minimum_checks(new, limits, parser)
+        checks += gate_checks.drop_checks(limits, parser, comparison, pages)
+        checks += gate_checks.failure_checks(old, new, limits, parser)
+        checks += gate_checks.lost_table_checks(old, new, limits, parser)
+        checks += gate_checks.ratio_checks(old, new, limits, parser, timing or Timing())
         worse += pages
         if old.errors is not None and new.errors is not None:
-            errors[parser] = error_changes(old.errors, new.errors, kinds, parser)
+            errors[parser] = error_changes((old.errors, parser), (new.errors, parser), kinds)
     return GateResult(tuple(checks), worse=tuple(worse), errors=errors)
 
 
@@ -220,13 +200,9 @@ def _not_checked(
 ) -> list[Skipped]:
     """Name what was to be looked at and could not: figures that are not defined, too few pages measured."""
     done = {(check.parser, check.name) for check in checks}
-    undefined = f"{info.label} is not defined in both runs"
-    too_few = "too few pages have it in both runs"
-    wanted = [(name, undefined) for name in limits.needing_both(info)]
-    wanted += [(title, too_few) for _, title, _ in limits.ratios]
-    return [
-        Skipped(parser, name, why) for parser in parsers for name, why in wanted if (parser, name) not in done
-    ]
+    wanted = [(name, f"{info.label} is not defined in both runs") for name in limits.needing_both(info)]
+    wanted += [(title, "too few pages have it in both runs") for _, title, _ in limits.ratios]
+    return [Skipped(p, name, why) for p in parsers for name, why in wanted if (p, name) not in done]
 
 
 def _same_outputs(old: RunTables, new: RunTables, parser: str) -> str:
@@ -239,11 +215,3 @@ def _same_outputs(old: RunTables, new: RunTables, parser: str) -> str:
     if both and n_same == len(both):
         return f"{parser}: its outputs are the same, byte for byte, on all of {pages}."
     return f"{parser}: its outputs are the same on {n_same} of {pages}; what differs is on the others."
-
-
-def _chosen(side: GateSide, parsers: Sequence[str] | None, where: Path) -> list[str]:
-    known = side.tables.parsers
-    for name in parsers or ():
-        if name not in known:
-            raise UsageError(f"{where} has no parser {name!r}; it has: {', '.join(known)}.")
-    return list(parsers or known)

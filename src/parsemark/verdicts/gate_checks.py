@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import polars as pl
 
 from parsemark.errors import UsageError
 from parsemark.model import Status
 from parsemark.plain_words import one_line, rounded, signed, signed_interval
-from parsemark.protocols import FigureInfo, RunTables, Summary
+from parsemark.protocols import FigureInfo, Presentation, RunTables, Summary
 from parsemark.protocols.presentation import ErrorKind
 from parsemark.protocols.run_data.broken_pages import broken_pages
+from parsemark.protocols.run_data.unread_pages import unscored
 from parsemark.store import Run
 from parsemark.verdicts.comparison import Comparison
-from parsemark.verdicts.error_types import changes_of, error_counts
+from parsemark.verdicts.error_types import changes_of, error_counts, match_errors
+from parsemark.verdicts.scored_run import ScoredTables
 from parsemark.verdicts.time_ratios import Timing, time_ratio
 
 _TABLE = "table"
@@ -123,28 +124,23 @@ class GateSide:
         summary = run.summary(protocol)
         return cls(summary, run.run_tables(summary.protocol))
 
-    @cached_property
-    def theta(self) -> float | None:
-        """The overlap from which on a truth counts as found."""
-        said = self.summary.settings.get("theta")
-        return None if said is None else float(said)
+    def match_errors(self, shown: Presentation) -> pl.DataFrame:
+        """The errors that matches show by themselves."""
+        return match_errors(ScoredTables(self.summary, shown, lambda name: self.tables.frame(name).lazy()))
 
-    def found_tables(self, parser: str) -> dict[tuple[str, str], bool]:
-        """(sample, truth) of every true table, and whether it is found, under the rule of the leaderboard."""
-        rule = self.summary.settings.get("match")
+    def found_tables(self, parser: str) -> set[tuple[str, str]]:
+        """(sample, truth) of every true table that is found, under the rule of the leaderboard."""
+        rule, theta = self.summary.settings.get("match"), float(self.summary.settings.get("theta", "-inf"))
         own = (pl.col("parser") == parser) & (pl.col("category") == _TABLE) & (pl.col("truth").list.len() > 0)
         rows = self.tables.read("matches", "sample", "rule", "truth", "pred", "overlap", where=own)
         if rule in set(rows["rule"]):
             rows = rows.filter(pl.col("rule") == rule)
-        found: dict[tuple[str, str], bool] = {}
-        for sample, _, truths, pred, overlap in rows.iter_rows():
-            is_enough = self.theta is None or overlap is None or overlap > self.theta
-            for place, truth in enumerate(truths):
-                # Of several truths in one answer only the first one is found by it.
-                found[sample, truth] = found.get((sample, truth), False) or bool(
-                    pred and is_enough and not place
-                )
-        return found
+        # Of several truths in one answer only the first one is found by it.
+        return {
+            (sample, truths[0])
+            for sample, _, truths, pred, overlap in rows.iter_rows()
+            if pred and (overlap is None or overlap > theta)
+        }
 
     def failing(self, parser: str) -> dict[str, str]:
         """Pages without an answer, and pages on which the protocol itself broke, each with the reason."""
@@ -200,49 +196,39 @@ def drop_checks(
         yield GateCheck(parser, name, not over, f"{rounded(most)} ({len(over)} over)", allowed, listed)
 
 
-def lost_table_checks(old: GateSide, new: GateSide, limits: GateLimits, parser: str) -> list[GateCheck]:
+def lost_table_checks(old: GateSide, new: GateSide, limits: GateLimits, parser: str) -> Iterable[GateCheck]:
     """Check the true tables that were found before and are not found now."""
-    if limits.max_lost_tables is None:
-        return []
-    now = new.found_tables(parser)
-    before = [place for place, is_found in old.found_tables(parser).items() if is_found]
-    lost = sorted(place for place in before if not now.get(place, False))
-    failing = new.failing(parser)
-    pages = tuple(f"{s}: table {t}, {failing.get(s, 'not found')}" for s, t in lost)
-    found = f"{len(lost)} of {len(before)}"
-    allowed = f"≤ {limits.max_lost_tables}"
-    return [GateCheck(parser, LOST, len(lost) <= limits.max_lost_tables, found, allowed, pages)]
+    allowed = limits.max_lost_tables
+    if allowed is not None:
+        before, failing = old.found_tables(parser), new.failing(parser)
+        lost = sorted(before - new.found_tables(parser))
+        pages = tuple(f"{s}: table {t}, {failing.get(s, 'not found')}" for s, t in lost)
+        found = f"{len(lost)} of {len(before)}"
+        yield GateCheck(parser, LOST, len(lost) <= allowed, found, f"≤ {allowed}", pages)
 
 
 def failure_checks(
-    old: GateSide, new: GateSide, limits: GateLimits, parsers: Sequence[str]
-) -> list[GateCheck]:
-    """Check the pages that fail now and did not before."""
-    if limits.max_failures is None:
-        return []
-    checks = []
-    for parser in parsers:
-        before, now = old.failing(parser), new.failing(parser)
-        checks.append(failure_check(parser, sorted(set(now) - set(before)), limits.max_failures, now))
-    return checks
-
-
-def failure_check(parser: str, samples: Sequence[str], allowed: int, why: Mapping[str, str]) -> GateCheck:
-    """Check how many pages fail, and name them."""
-    listed = tuple(f"{sample}: {why[sample]}" for sample in samples)
-    return GateCheck(parser, _FAILING, len(samples) <= allowed, str(len(samples)), f"≤ {allowed}", listed)
+    old: GateSide | None, new: GateSide, limits: GateLimits, parser: str
+) -> Iterable[GateCheck]:
+    """Check the pages that fail now and did not before; without an old run, all that are in scores."""
+    allowed = limits.max_failures
+    if allowed is not None:
+        failing = new.failing(parser)
+        found = sorted(failing.keys() - (unscored(new.tables) if old is None else old.failing(parser).keys()))
+        listed = tuple(f"{sample}: {failing[sample]}" for sample in found)
+        yield GateCheck(parser, _FAILING, len(found) <= allowed, str(len(found)), f"≤ {allowed}", listed)
 
 
 def ratio_checks(
-    old: GateSide, new: GateSide, parser: str, column: str, title: str, allowed: float, timing: Timing
-) -> list[GateCheck]:
-    """Check the ratio of time or memory: it fails if it is over the limit, and over 1 beyond the noise."""
-    found = time_ratio(old.tables.parses, new.tables.parses, parser, column, timing)
-    if found is None:
-        return []
-    passed = not (found.value > allowed and found.low > 1.0)
-    words = f"{found.value:.2f} × (at least {found.low:.2f})"
-    return [GateCheck(parser, title, passed, words, f"≤ {allowed:g} ×")]
+    old: GateSide, new: GateSide, limits: GateLimits, parser: str, timing: Timing
+) -> Iterable[GateCheck]:
+    """Check the ratios of time and memory: one fails if it is over the limit, and over 1 beyond the noise."""
+    for column, title, allowed in limits.ratios:
+        found = time_ratio(old.tables.parses, new.tables.parses, parser, column, timing)
+        if found is not None:
+            passed = not (found.value > allowed and found.low > 1.0)
+            words = f"{found.value:.2f} × (at least {found.low:.2f})"
+            yield GateCheck(parser, title, passed, words, f"≤ {allowed:g} ×")
 
 
 def worse_pages(

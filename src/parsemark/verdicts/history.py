@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from parsemark.errors import UsageError
-from parsemark.protocols import FigureSums
+from parsemark.protocols import Figure, FigureSums
 from parsemark.protocols.figures.figure import DocumentSums
 from parsemark.protocols.figures.pair_verdicts import verdicts_on_pairs
 from parsemark.protocols.run_data.broken_pages import complete_sums
@@ -33,15 +33,6 @@ StepState = Literal["better", "worse", "none"]
 _CHANGE: dict[bool, StepState] = {True: "better", False: "worse"}
 _SAME = 1e-9
 _PER_PAGE = {"cpu_s": ("CPU s/page", "seconds"), "peak_memory_mb": ("Memory MB", "megabytes")}
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryPoint:
-    """A figure of one version, with an interval that is true together with those of the other versions."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +56,7 @@ class HistoryFigure:
     label: str
     style: str
     higher_is_better: bool
-    points: tuple[HistoryPoint, ...]
+    points: tuple[Figure, ...]  # of each version; their intervals are true together
     steps: tuple[HistoryStep, ...]
 
 
@@ -155,18 +146,15 @@ def history_of(run: Run, versions: Sequence[str], protocol: str | None = None) -
     source = ScoredRun(run, protocol)
     with report_damage(run):
         sums = complete_sums(source.recipe, run.run_tables(source.summary.protocol))
-    main = [f for f in sums if f.info.main and f.info.style == "score"]
+    main = [f for f in sums if f.info.main and f.info.style == "score" and f.samples]
     main.sort(key=lambda f: f.info.name != source.summary.primary)
-    main = [f for f in main if f.samples]
     records = {(r.parser, r.sample): r for r in run.records()}
     places = run.run_tables(source.summary.protocol).places
-    every = places.samples
-    samples = main[0].samples if main else every
-    outputs = {v: tuple(_output(records.get((v, sample))) for sample in samples) for v in versions}
+    samples = main[0].samples if main else places.samples
+    given = {v: {s: _output(records.get((v, s))) for s in places.samples} for v in versions}
+    outputs = {v: tuple(given[v][sample] for sample in samples) for v in versions}
     share = ALPHA / 2 / (len(main) - 1 + len(_PER_PAGE))
-    figures = [
-        history_figure(f, versions, outputs, ALPHA / 2 if k == 0 else share) for k, f in enumerate(main)
-    ]
+    figures = [history_figure(f, versions, outputs, share if k else ALPHA / 2) for k, f in enumerate(main)]
     for column, (label, style) in _PER_PAGE.items():
         pages = {
             v: {s: getattr(r, column) for s in samples if (r := records.get((v, s))) is not None}
@@ -175,8 +163,7 @@ def history_of(run: Run, versions: Sequence[str], protocol: str | None = None) -
         figures.append(ratio_figure(column, label, style, versions, pages, share))
     sizes = [run.manifest.parser(v) for v in versions]
     figures.append(_size_figure(versions, [None if e is None else e.installed_mb for e in sizes]))
-    given = {v: {s: _output(records.get((v, s))) for s in every} for v in versions}
-    changes = tuple(_change(main[:1], given, before, after) for before, after in pairwise(versions))
+    changes = tuple(_change(main, given, before, after) for before, after in pairwise(versions))
     parser, documents = without_version(versions[-1]), main[0].documents if main else places.documents
     return History(parser, tuple(versions), tuple(figures), changes, len(samples), len(set(documents)))
 
@@ -206,24 +193,20 @@ def history_figure(
             documents.weights,
         )
         low, high = (None, None) if ends is None else (ends[0] * top, ends[1] * top)
-        points.append(HistoryPoint(value if math.isfinite(value) else None, low, high))
-    pairs = list(pairwise(versions))
-    told = [(after, before) for before, after in pairs if outputs[before] != outputs[after]]
+        points.append(Figure(value=value if math.isfinite(value) else None, low=low, high=high))
+    told = [(after, before) for before, after in pairwise(versions) if outputs[before] != outputs[after]]
     found = dict(zip(told, verdicts_on_pairs(figure, told, of_these_kinds=True), strict=True)) if told else {}
     steps = []
-    for before, after in pairs:
-        verdict = found.get((after, before))
-        if verdict is None or not verdict.difference:
-            steps.append(HistoryStep(before, after, 0.0 if verdict is None else verdict.difference))
+    for before, after in pairwise(versions):
+        v = found.get((after, before))
+        if v is None or not v.difference:
+            steps.append(HistoryStep(before, after, 0.0 if v is None else v.difference))
             continue
-        is_real = verdict.p is not None and verdict.p <= alpha and verdict.low is not None
-        state = _CHANGE[(verdict.difference > 0) == info.higher_is_better] if is_real else "none"
-        steps.append(
-            HistoryStep(before, after, verdict.difference, verdict.low, verdict.high, verdict.p, state)
-        )
-    return HistoryFigure(
-        info.name, info.label, info.style, info.higher_is_better, tuple(points), tuple(steps)
-    )
+        is_real = v.p is not None and v.p <= alpha and v.low is not None
+        state = _CHANGE[(v.difference > 0) == info.higher_is_better] if is_real else "none"
+        steps.append(HistoryStep(before, after, v.difference, v.low, v.high, v.p, state))
+    about = info.name, info.label, info.style, info.higher_is_better
+    return HistoryFigure(*about, tuple(points), tuple(steps))
 
 
 def ratio_figure(
@@ -240,7 +223,7 @@ def ratio_figure(
     points, steps, n_steps = [], [], max(1, len(versions) - 1)
     for version in versions:
         known = [value for value in pages[version].values() if value is not None]
-        points.append(HistoryPoint(float(np.mean(known)) if known else None))
+        points.append(Figure(value=float(np.mean(known)) if known else None))
     for before, after in pairwise(versions):
         logs = [
             math.log(now / then)
@@ -255,8 +238,8 @@ def ratio_figure(
         p = min(1.0, n_steps * t_tails(mean / error, df))
         reach = t_quantile(1 - ALPHA / n_steps, df) * error
         state = "none" if p > alpha else _CHANGE[mean < 0]
-        ends = [math.expm1(mean - reach), math.expm1(mean + reach)]
-        steps.append(HistoryStep(before, after, math.expm1(mean), ends[0], ends[1], p, state))
+        value, low, high = map(math.expm1, (mean, mean - reach, mean + reach))
+        steps.append(HistoryStep(before, after, value, low, high, p, state))
     return HistoryFigure(name, label, style, False, tuple(points), tuple(steps))
 
 
@@ -266,7 +249,7 @@ def _size_figure(versions: Sequence[str], sizes: Sequence[float | None]) -> Hist
         change = new / old - 1 if old and new else None
         state = "none" if change is None or abs(change) < SIZE_STEP else _CHANGE[change < 0]
         steps.append(HistoryStep(before, after, change, state=state))
-    points = tuple(HistoryPoint(size) for size in sizes)
+    points = tuple(Figure(value=size) for size in sizes)
     return HistoryFigure("installed_mb", "Installed MB", "megabytes", False, points, tuple(steps))
 
 
@@ -274,11 +257,10 @@ def _change(
     figures: Sequence[FigureSums], given: Mapping[str, Mapping[str, str]], before: str, after: str
 ) -> VersionChange:
     """Every page of the run whose output changed, with its value in the first figure, if that has one."""
-    values = [
-        dict(zip(figure.samples, zip(*map(figure.page_values, (after, before)), strict=True), strict=True))
-        for figure in figures
-    ]
-    known = values[0] if values else {}
+    known: dict[str, tuple[float, float]] = {}
+    for figure in figures[:1]:
+        values = zip(figure.page_values(after), figure.page_values(before), strict=True)
+        known = dict(zip(figure.samples, values, strict=True))
     changed = [sample for sample, output in given[after].items() if output != given[before][sample]]
     rows = [PageDifference(s, *map(float, known.get(s, (math.nan, math.nan)))) for s in changed]
     rows.sort(key=lambda row: (-abs(row.difference) if math.isfinite(row.difference) else 1.0, row.sample))

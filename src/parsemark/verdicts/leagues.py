@@ -11,7 +11,7 @@ first; outputs that were made elsewhere are marked. What is not so gets a name t
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -154,22 +154,16 @@ def read_submissions(paths: Iterable[Path]) -> tuple[list[Submission], list[Refu
     """All bundles in files and folders; one that cannot be read costs itself."""
     read: list[Submission] = []
     refused: list[Refused] = []
-    for path in _files(paths):
-        try:
-            read.append(_submission(path))
-        except (ParsemarkError, OSError) as error:
-            refused.append(Refused(path, str(error)))
+    for given in paths:
+        if not given.is_dir() and not given.is_file():
+            raise StoreError(f"There is no file or folder {given}.")
+        inside = (p for p in sorted(given.rglob("*.zip")) if p.is_file() and not p.is_symlink())
+        for path in inside if given.is_dir() else [given]:
+            try:
+                read.append(_submission(path))
+            except (ParsemarkError, OSError) as error:
+                refused.append(Refused(path, str(error)))
     return sorted(read, key=lambda s: (s.created, s.sha256)), refused
-
-
-def _files(paths: Iterable[Path]) -> Iterator[Path]:
-    for path in paths:
-        if path.is_dir():
-            yield from (p for p in sorted(path.rglob("*.zip")) if p.is_file() and not p.is_symlink())
-        elif path.is_file():
-            yield path
-        else:
-            raise StoreError(f"There is no file or folder {path}.")
 
 
 def _submission(path: Path) -> Submission:
@@ -223,19 +217,11 @@ def make_leagues(submissions: Sequence[Submission]) -> list[League]:
                     if number == 0:
                         needed.add(new.key)
     # By text every parser can be matched; that league is shown only where somebody cannot be in a better one.
-    leagues = {key: league for key, league in leagues.items() if key in needed}
-    order = {spec: n for n, spec in enumerate(dict.fromkeys(g.protocol for g in leagues.values()))}
-    return sorted(
-        leagues.values(),
-        key=lambda g: (
-            order[g.protocol],
-            -g.comparability,
-            g.corpus.name,
-            g.corpus.version,
-            g.is_partial,
-            g.key,
-        ),
-    )
+    shown = [league for key, league in leagues.items() if key in needed]
+    order = list(dict.fromkeys(league.protocol for league in shown))
+    # By what matters least first: sorting keeps the order of equal ones.
+    shown.sort(key=lambda g: (g.corpus.name, g.corpus.version, g.is_partial, g.key))
+    return sorted(shown, key=lambda g: (order.index(g.protocol), -g.comparability))
 
 
 def _fixed(protocol: ProtocolEntry, summary: Summary, parser: str) -> list[tuple[str, str]]:
@@ -265,40 +251,35 @@ def join_league(
     truths come from the corpora if the league's is among them.
     """
     newest = max((e.submission for e in entries.values()), key=lambda s: (s.has_truth, s.created))
-    run = Run.create(
-        folder,
-        newest.manifest.model_copy(
-            update={
-                "command": ["parsemark", "board"],
-                "code_version": __version__,
-                "parsers": [e.parser.model_copy(update={"name": name}) for name, e in entries.items()],
-                "protocols": [league.protocol],
-                "parsing_anew": {},
-            }
-        ),
-    )
-    sources = {entry.submission.path: entry.submission for entry in entries.values()}
+    made = {
+        "command": ["parsemark", "board"],
+        "code_version": __version__,
+        "parsers": [e.parser.model_copy(update={"name": name}) for name, e in entries.items()],
+        "protocols": [league.protocol],
+        "parsing_anew": {},
+    }
+    run = Run.create(folder, newest.manifest.model_copy(update=made))
+    files = RunFolder.of(run)
     tables: dict[str, list[pl.DataFrame]] = {"parses": [], "matches": [], "scores": []}
-    for path in sources:
-        own = [(e, n) for n, e in entries.items() if e.submission.path == path]
-        names = {e.parser.name: n for e, n in own}
+    for path in dict.fromkeys(entry.submission.path for entry in entries.values()):
+        own = {name: entry for name, entry in entries.items() if entry.submission.path == path}
+        names = {entry.parser.name: name for name, entry in own.items()}
+        spec = next(iter(own.values())).spec
         with Bundle(path) as bundle:
-            protocol = next(e for e in bundle.index.protocols if e.spec == own[0][0].spec)
+            protocol = next(e for e in bundle.index.protocols if e.spec == spec)
             for name, parts in tables.items():
                 frame = bundle.table(name, None if name == "parses" else protocol)
                 rows = frame.filter(pl.col("parser").is_in(list(names)))
                 parts.append(rows.with_columns(pl.col("parser").replace_strict(names, default=None)))
             for blob in tables["parses"][-1]["blob"].drop_nulls().unique():
-                RunFolder.of(run).blobs.put(bundle.raw(blob))
+                files.blobs.put(bundle.raw(blob))
             if path == newest.path:
-                RunFolder.of(run).write_table("samples", bundle.table("samples"))
+                files.write_table("samples", bundle.table("samples"))
     for name, parts in tables.items():
-        RunFolder.of(run).write_table(name, pl.concat(parts), None if name == "parses" else league.protocol)
+        files.write_table(name, pl.concat(parts), None if name == "parses" else league.protocol)
     for corpus in corpora:
         if corpus.hash == league.corpus.hash:
-            RunFolder.of(run).replace_samples(sample_rows(corpus, run.table("samples")))
+            files.replace_samples(sample_rows(corpus, run.table("samples")))
     write_predictions(run)
-    RunFolder.of(run).write_summary(
-        complete_summary(get_protocol(league.protocol), run.run_tables(league.protocol))
-    )
+    files.write_summary(complete_summary(get_protocol(league.protocol), run.run_tables(league.protocol)))
     return run

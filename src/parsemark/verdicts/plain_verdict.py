@@ -46,7 +46,8 @@ def plain_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str)
     if same:
         said.append(f"As good: {listed(same)}; choose between them by time, cost or licence.")
     said += [*_fails_on(summary, best, records), *_better_elsewhere(summary)]
-    for other in sorted(open_, key=lambda p: _gap(verdicts[p]))[:1]:
+    gaps = {p: math.inf if (d := verdicts[p].difference) is None else abs(d) for p in open_}
+    for other in sorted(open_, key=gaps.__getitem__)[:1]:
         said += _settled_by(best, other, verdicts[other], recipe.needs_labels)
     return said + _costs(best, records)
 
@@ -69,13 +70,8 @@ def best_on_kinds(summary: Summary) -> list[BestOnKind]:
     n_all = summary.counts.get("pages", math.inf)
     sign, found = 1 if info.higher_is_better else -1, []
     for part in summary.slices:
-        known = {
-            parser: figure.value
-            for parser, own in part.figures.items()
-            if (figure := own.get(summary.primary)) is not None
-            and figure.value is not None
-            and figure.n >= FEWEST
-        }
+        own = {parser: figures.get(summary.primary) for parser, figures in part.figures.items()}
+        known = {p: f.value for p, f in own.items() if f and f.value is not None and f.n >= FEWEST}
         if part.scope != "page" or best not in known or not FEWEST <= part.n < n_all:
             continue
         first = max(known, key=lambda parser: (sign * known[parser], parser == best))
@@ -95,10 +91,6 @@ def _better_elsewhere(summary: Summary) -> list[str]:
     ]
 
 
-def _gap(verdict: Verdict) -> float:
-    return math.inf if verdict.difference is None else abs(verdict.difference)
-
-
 def _fails_on(summary: Summary, best: str, records: Sequence[ParseRecord]) -> list[str]:
     info, overall = summary.info(summary.primary), _value(summary, best)
     sign = 1 if info.higher_is_better else -1
@@ -110,13 +102,10 @@ def _fails_on(summary: Summary, best: str, records: Sequence[ParseRecord]) -> li
         behind = sign * (overall - figure.value)
         if behind >= WEAK_BY * (info.top or 1.0):
             found.append((behind, f"{part.attribute} {part.value} ({figure.value:.2f})"))
+    weakest = [words for _, words in sorted(found, reverse=True)[:2]]
     failed = sum(r.parser == best and r.status != "ok" for r in records)
-    said = []
-    if found:
-        said.append(f"It is weakest on {listed([words for _, words in sorted(found, reverse=True)[:2]])}.")
-    if failed:
-        said.append(f"It gave no answer on {counted(failed, 'page')}.")
-    return said
+    said = [f"It is weakest on {listed(weakest)}."] if weakest else []
+    return said + ([f"It gave no answer on {counted(failed, 'page')}."] if failed else [])
 
 
 def _settled_by(best: str, other: str, verdict: Verdict, needs_labels: bool) -> list[str]:

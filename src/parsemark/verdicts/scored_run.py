@@ -57,21 +57,14 @@ def _presentation(recipe: PageProtocol) -> Presentation:
     return dataclasses.replace(given, **drawn)
 
 
-class ScoredRun:
-    """A run, read once, under one of its protocols."""
+class ScoredTables:
+    """The matches and scores of one protocol, under the rule of its leaderboard."""
 
-    def __init__(self, run: Run, protocol: str | None = None) -> None:
-        self.run = run
-        self.manifest = run.manifest
-        self.protocol = protocol or next(iter(run.protocols), None)
-        self.summary: Summary = run.summary(self.protocol)
-        self.recipe: PageProtocol = get_protocol(self.summary.protocol)
-        self.shown = _presentation(self.recipe)
-
-    def scan(self, name: str) -> pl.LazyFrame:
+    def __init__(self, summary: Summary, shown: Presentation, scan: Callable[[str], pl.LazyFrame]) -> None:
+        self.summary = summary
+        self.shown = shown
+        self.scan = scan
         """A table that may be too large to hold; collect only what is needed of it."""
-        path = RunFolder.of(self.run).files.path_of(name, self.summary.protocol)
-        return pl.scan_parquet(path) if path.exists() else self.run.table(name, self.protocol).lazy()
 
     @cached_property
     def matches(self) -> pl.DataFrame:
@@ -112,3 +105,20 @@ class ScoredRun:
         """The matchings that people may choose from."""
         present = self.scan("matches").select(pl.col("rule").unique()).collect()["rule"]
         return tuple(self.shown.shown_rules(sorted(present)))
+
+
+class ScoredRun(ScoredTables):
+    """A run, read once, under one of its protocols."""
+
+    def __init__(self, run: Run, protocol: str | None = None) -> None:
+        self.run = run
+        self.manifest = run.manifest
+        self.protocol = protocol or next(iter(run.protocols), None)
+        summary = run.summary(self.protocol)
+        self.recipe: PageProtocol = get_protocol(summary.protocol)
+
+        def scan(name: str) -> pl.LazyFrame:
+            path = RunFolder.of(run).files.path_of(name, summary.protocol)
+            return pl.scan_parquet(path) if path.exists() else run.table(name, self.protocol).lazy()
+
+        super().__init__(summary, _presentation(self.recipe), scan)

@@ -45,14 +45,10 @@ class Shrunk:
 def failure_of(tables: Sequence[Table], truth: Page | None) -> Failure:
     """What is wrong with the tables of an output."""
     found = [_texts(table) for table in tables]
-    true = [e.table for e in truth.tables if e.table is not None] if truth else []
-    misread = []
-    for number, table in enumerate(true):
-        if (wanted := _texts(table)) not in found:
-            misread.append((number, _nearest(wanted, found)))
-    answered = {_texts(table) for table in true}
-    invented = tuple(sorted(texts for texts in found if texts not in answered)) if not misread else ()
-    return Failure("", tuple(misread), invented)
+    true = [_texts(e.table) for e in truth.tables if e.table is not None] if truth else []
+    misread = tuple((k, _nearest(own, found)) for k, own in enumerate(true) if own not in found)
+    invented = () if misread else tuple(sorted(texts for texts in found if texts not in true))
+    return Failure("", misread, invented)
 
 
 def _texts(table: Table) -> Texts:
@@ -122,13 +118,16 @@ def reduce(loose: Sequence[int], still_fails: Callable[[set[int]], bool], most: 
     return removed
 
 
+@dataclass
 class _Trial:
     """A worker that is asked for one version of the page after the other."""
 
-    def __init__(self, parser: Parser, pdf: Path, page: int, truth: Page | None) -> None:
-        self._parser, self._pdf, self._page, self._truth = parser, pdf, page, truth
-        self._session: WorkerSession | None = None
-        self.n_tries = 0
+    _parser: Parser
+    _pdf: Path
+    _page: int
+    _truth: Page | None
+    _session: WorkerSession | None = None
+    n_tries: int = 0
 
     def look(self, removed: set[int]) -> Failure:
         """How the parser fails on the page without these objects."""

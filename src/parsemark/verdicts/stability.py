@@ -8,6 +8,7 @@ are is the score.
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -75,13 +76,10 @@ class ParserStability:
 
     def by_variant(self) -> dict[str, tuple[int, int, int]]:
         """Of each variant, the pages that move, those whose output changes, and all of them."""
-        own: dict[str, list[VariantOutput]] = {}
-        for row in self.rows:
-            own.setdefault(row.variant, []).append(row)
-        return {
-            name: (sum(r.moved for r in rows), sum(r.likeness < 1 for r in rows), len(rows))
-            for name, rows in own.items()
-        }
+        n_pages = Counter(row.variant for row in self.rows)
+        moved = Counter(row.variant for row in self.rows if row.moved)
+        changed = Counter(row.variant for row in self.rows if row.likeness < 1)
+        return {name: (moved[name], changed[name], n) for name, n in n_pages.items()}
 
     def _share(self, pages: set[str]) -> Figure:
         document = {row.sample: row.document for row in self.rows}

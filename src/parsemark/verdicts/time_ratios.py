@@ -68,17 +68,14 @@ def timing_between(old: Run, new: Run, checked: Sequence[str]) -> Timing:
     before, now = old.manifest, new.manifest
     known = [key for key in _HARDWARE if key in before.machine and key in now.machine]
     differ = [key for key in known if before.machine[key] != now.machine[key]]
-    entries = {entry.name: entry for entry in before.parsers}
-    same = [
+    references = tuple(
         entry.name
         for entry in now.parsers
-        if entry.name in entries
+        if (was := before.parser(entry.name)) is not None
         and entry.name not in checked
         and not entry.fingerprint.startswith("imported")
-        and (entry.fingerprint, entry.versions)
-        == (entries[entry.name].fingerprint, entries[entry.name].versions)
-    ]
-    references = tuple(same)
+        and (entry.fingerprint, entry.versions) == (was.fingerprint, was.versions)
+    )
     if references:
         note = f"Time and memory are relative to {', '.join(references)}, unchanged in both runs."
     elif differ:
@@ -102,15 +99,11 @@ def time_ratio(
     """Compare a column of `parses` page by page; None where too few pages were measured in both."""
     if column == "cpu_s" and parser in timing.again:
         return timing.again[parser]
-    own = _log_ratios(old, new, parser, column)
-    if len(own) < MIN_PAGES:
+    values = _log_ratios(old, new, parser, column)
+    if len(values) < MIN_PAGES:
         return None
-    values = np.array(list(own.values()))
-    shifts = [
-        float(np.mean(list(other.values())))
-        for name in timing.references
-        if len(other := _log_ratios(old, new, name, column)) >= MIN_PAGES
-    ]
+    others = (_log_ratios(old, new, name, column) for name in timing.references)
+    shifts = [float(other.mean()) for other in others if len(other) >= MIN_PAGES]
     mean = float(values.mean()) - (float(np.mean(shifts)) if shifts else 0.0)
     noise = timing.noise if shifts or not timing.references else RUN_NOISE
     return _bounded(mean, values, noise)
@@ -174,8 +167,8 @@ def time_in_turns(old: Parser, new: Parser, pages: Sequence[tuple[Path, int]]) -
     return _bounded(float(values.mean()), values, TURNS_NOISE)
 
 
-def _log_ratios(old: pl.DataFrame, new: pl.DataFrame, parser: str, column: str) -> Mapping[str, float]:
+def _log_ratios(old: pl.DataFrame, new: pl.DataFrame, parser: str, column: str) -> NDArray[np.float64]:
     sides = [frame.filter(pl.col("parser") == parser).select("sample", column) for frame in (old, new)]
     both = sides[0].join(sides[1], on="sample", suffix="_new").drop_nulls()
     measured = both.filter((pl.col(column) > 0) & (pl.col(f"{column}_new") > 0))
-    return {sample: math.log(now / before) for sample, before, now in measured.iter_rows()}
+    return np.array([math.log(now / before) for _, before, now in measured.iter_rows()])

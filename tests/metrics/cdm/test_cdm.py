@@ -13,8 +13,7 @@ import pytest
 from parsemark.metrics.cdm import render
 from parsemark.metrics.cdm.colours import colour, colour_of, normalise
 from parsemark.metrics.cdm.render import draws_only
-from parsemark.metrics.cdm.score import cdm_scores
-from parsemark.metrics.cdm.symbol_pairs import DrawnFormula, count_pairs, equivalent
+from parsemark.metrics.cdm.score import DrawnFormula, cdm_scores, count_pairs, equivalent
 from parsemark.metrics.cdm.tokens import is_costly, tokenise
 from parsemark.protocols.document.published.normalise import latex_to_text
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsemark.metrics import score
-from parsemark.metrics.reader.likeness import difference
-from parsemark.metrics.reader.notations import Change
+from parsemark.metrics.reader.likeness import Change, difference
 from parsemark.metrics.reader.sheet import Sheet, fold_cell
 from parsemark.metrics.reader.texts import numbers
 from parsemark.metrics.reader.value_kinds import decimal_comma, with_points

@@ -9,8 +9,7 @@ from __future__ import annotations
 import pytest
 from tests.metrics.reader.reading import read, value
 
-from parsemark.metrics.reader.likeness import difference
-from parsemark.metrics.reader.notations import Change
+from parsemark.metrics.reader.likeness import Change, difference
 
 
 def kinds(truth: str, pred: str) -> set[str]:

@@ -6,27 +6,27 @@ from collections.abc import Callable
 
 import pytest
 
-from parsemark.metrics.reader import likeness, notations, paths, signs, value_kinds
+from parsemark.metrics.reader import likeness, paths, signs, value_kinds
 from parsemark.metrics.reader.texts import BESIDE
 
 
 @pytest.mark.parametrize(
     ("rule", "truth", "pred", "holds"),
     [
-        (notations._is_other_case, "Strongly Agree", "Strongly agree", True),
-        (notations._is_other_case, "BraTs", "BraTS", False),
-        (notations._is_spelled_out, "β_1", "beta1", True),
-        (notations._is_spelled_out, "alphabet", "αbet", False),
-        (notations._is_abbreviated, "Precipitation (mm)", "Precip. (mm)", True),
-        (notations._is_abbreviated, "Dept.", "Department", True),
-        (notations._is_abbreviated, "Mean Temp.", "Mean Pressure", False),
-        (notations._is_abbreviated, "Top", "To", False),
-        (notations._is_opposite, "-0.25", "0.25", True),
-        (notations._is_opposite, "- 2 layers", "2 layers", False),
-        (notations._is_opposite, "F-1", "F1", False),
-        (notations._is_flat_power, "3e-4", "3x10-4", True),
-        (notations._is_flat_power, "3e4", "3x104", True),
-        (notations._is_flat_power, "1e-6", "10-6", True),
+        (likeness._is_other_case, "Strongly Agree", "Strongly agree", True),
+        (likeness._is_other_case, "BraTs", "BraTS", False),
+        (likeness._is_spelled_out, "β_1", "beta1", True),
+        (likeness._is_spelled_out, "alphabet", "αbet", False),
+        (likeness._is_abbreviated, "Precipitation (mm)", "Precip. (mm)", True),
+        (likeness._is_abbreviated, "Dept.", "Department", True),
+        (likeness._is_abbreviated, "Mean Temp.", "Mean Pressure", False),
+        (likeness._is_abbreviated, "Top", "To", False),
+        (likeness._is_opposite, "-0.25", "0.25", True),
+        (likeness._is_opposite, "- 2 layers", "2 layers", False),
+        (likeness._is_opposite, "F-1", "F1", False),
+        (likeness._is_flat_power, "3e-4", "3x10-4", True),
+        (likeness._is_flat_power, "3e4", "3x104", True),
+        (likeness._is_flat_power, "1e-6", "10-6", True),
         (likeness._is_negated, "did not help", "did help", True),
         (likeness._is_negated, "made with care", "made without care", True),
         (likeness._is_negated, "did not help", "did nof help", False),

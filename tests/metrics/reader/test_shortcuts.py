@@ -13,9 +13,9 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from parsemark.formats import notation
-from parsemark.formats.html import scan, tree
+from parsemark.formats.html import tables, tree
 from parsemark.metrics import TableInput, get_metric
-from parsemark.metrics.reader import best_reading, likeness, sheet, signs, texts
+from parsemark.metrics.reader import likeness, metric, sheet, signs, texts
 from parsemark.metrics.reader.align import Likenesses, _similarities
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import Structure
@@ -38,15 +38,15 @@ _grids = st.lists(_rows, min_size=1, max_size=6)
 
 def _spans(text: str) -> object:
     try:
-        return scan.html_table_spans(text)
-    except scan.FormatError as error:
+        return tables.html_table_spans(text)
+    except tables.FormatError as error:
         return str(error)
 
 
 @given(st.one_of(_soup, _soup.map(lambda inside: f"<table><tr><td>{inside}</td></tr></table>")))
 def test_the_span_of_a_plain_table_is_that_of_reading_every_tag(text: str) -> None:
     found = _spans(text)
-    with mock.patch.object(scan, "_plain_span", lambda text: None):
+    with mock.patch.object(tables, "_plain_span", lambda text: None):
         assert _spans(text) == found
 
 
@@ -163,7 +163,7 @@ def test_a_form_is_given_up_only_where_another_is_better(
 ) -> None:
     one, other = (_markdown(rows) for rows in (truth, pred))
     found = _read(one, f"{other}\n\n{line}")
-    with mock.patch.object(best_reading, "_ROUNDING", 100.0):  # no form is given up
+    with mock.patch.object(metric, "_ROUNDING", 100.0):  # no form is given up
         assert _read(one, f"{other}\n\n{line}") == found
 
 

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from parsemark.protocols.boards.docling_eval.items import markdown, table_html
+from parsemark.protocols.boards.docling_eval.items import items_of, markdown, table_html
 from parsemark.protocols.boards.docling_eval.measures import (
     PIXEL_CLASSES,
     TEXT,
     collapsed,
     common_labels,
-    items_of,
     label_counts,
     layout_evaluation,
     matrix_scores,

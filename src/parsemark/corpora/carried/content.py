@@ -1,19 +1,18 @@
 """What the elements of a structure tree say and where: their marked content, put together as it is read."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from statistics import median
-from typing import ClassVar
 
 from parsemark.formats.html.mathml import MathNode, read_mathml, write_latex
 from parsemark.formats.html.tree import script
 from parsemark.model import Box
 from parsemark.pdf.document import Edges
-from parsemark.pdf.marked import FORM, OwnedPage, marked_page
+from parsemark.pdf.marked import FORM, UNMARKED, OwnedPage, marked_page
 from parsemark.pdf.tags import MATH, Content, StructureTag, TagTree
 from parsemark.pdf.text import LONGEST_RAISED, is_raised, is_right_to_left
 
@@ -54,8 +53,9 @@ class DocumentContent:
     pdf: Path
     tree: TagTree
     derivation: str = "structure tree"  # how what is read here was found
-    guesses_artefacts: ClassVar[bool] = False
-    """Whether artefacts are what stands at edges of pages, and nobody says so: heads of tables may, too."""
+    owners: Mapping[int, Sequence[int]] | None = None
+    """Those of glyphs, by page, where a source was laid onto the pages. Then artefacts are what stands at
+    edges of pages, and nobody says so: heads of tables may, too."""
     _pages: dict[int, OwnedPage] = field(default_factory=dict)
     _places: dict[int, dict[int, list[int]]] = field(default_factory=dict)
 
@@ -73,8 +73,13 @@ class DocumentContent:
         return self._pages[number]
 
     def read_page(self, number: int) -> OwnedPage:
-        """Read a page with its marks."""
-        return marked_page(self.pdf, number)
+        """Read a page with its marks, or with what was laid onto it."""
+        page = marked_page(self.pdf, number)
+        if self.owners is None:
+            return page
+        shapes = tuple((UNMARKED, picture, box) for _, picture, box in page.shapes)
+        owners = self.owners.get(number) or (UNMARKED,) * len(page.glyphs)
+        return replace(page, owners=tuple(owners), shapes=shapes)
 
     @cached_property
     def parents(self) -> dict[int, int]:

@@ -47,22 +47,6 @@ _ROLES = {
 }  # fmt: skip
 
 
-class _LaidContent(DocumentContent):
-    """Pages whose content is owned by what was laid onto them."""
-
-    guesses_artefacts = True
-
-    def __init__(self, pdf: Path, tree: TagTree, derivation: str, owners: dict[int, array[int]]) -> None:
-        super().__init__(pdf, tree, derivation)
-        self.owners = owners
-
-    def read_page(self, number: int) -> OwnedPage:
-        page = marked_page(self.pdf, number)
-        shapes = tuple((UNMARKED, picture, box) for _, picture, box in page.shapes)
-        owners = self.owners.get(number) or (UNMARKED,) * len(page.glyphs)
-        return replace(page, owners=tuple(owners), shapes=shapes)
-
-
 def read_pair(pdf: Path, source: Path) -> TaggedDocument:
     """What a source says of the pages that were made of it; PdfError where one of both cannot be read."""
     needed = {"docx": "docx", "xlsx": "openpyxl"}.get(SOURCES[source.suffix.lower()], "pikepdf")
@@ -86,7 +70,7 @@ def lay_source(pdf: Path, elements: Sequence[Element], derivation: str) -> Tagge
     place_all(letters, blocks)
     place_formulas(letters, blocks)
     tree = _LaidTree(pdf, letters).make([block for block in blocks if block.is_placed])
-    content = _LaidContent(pdf, TagTree(tuple(tree.tags), {}), derivation, tree.owners)
+    content = DocumentContent(pdf, TagTree(tuple(tree.tags), {}), derivation, tree.owners)
     found = read_content(content, frozenset(pages_between(letters, blocks)))
     found.missing = tuple(_first_words(block) for block in blocks if not block.is_placed)
     return found
@@ -112,21 +96,20 @@ class _LaidTree:
 
     def make(self, blocks: Sequence[LaidBlock]) -> _LaidTree:
         by_page: dict[int, list[tuple[int, LaidPiece]]] = {}
-        numbers: dict[int, dict[int, int]] = {}
         for block in blocks:
             at = self.letters.pages[block.start]
             for piece in block.pieces:
                 pages = {p for run in piece.runs for p in self.letters.pages[run.start : run.stop]} or {at}
                 at = max(pages)
                 for page in sorted(pages):
-                    numbers.setdefault(id(piece), {})[page] = self.number
+                    piece.numbers[page] = self.number
                     by_page.setdefault(page, []).append((self.number, piece))
                     self.number += 1
         for number, owned in by_page.items():
             self._own(number, owned)
         kids: list[int] = []
         for before, block in zip([None, *blocks], blocks, strict=False):
-            own = self._tag(block, numbers)
+            own = self._tag(block)
             table = before is not None and before.element.table is not None
             if outer := str(block.element.attributes.get(IN_TABLE, "")):
                 self._put_into(self._outer_cell(kids, outer), own)
@@ -270,16 +253,16 @@ class _LaidTree:
             if owner == UNMARKED and not top <= y <= bottom and edge_of(y, y, page.height):
                 owners[k] = ARTEFACT
 
-    def _tag(self, block: LaidBlock, numbers: dict[int, dict[int, int]]) -> int:
+    def _tag(self, block: LaidBlock) -> int:
         element = block.element
         level = element.attributes.get("level")
         is_title = element.category == Category.TITLE
         role = f"H{min(int(level or 1), 6)}" if is_title else _ROLES.get(Category(element.category), "P")
         if element.table is not None:
-            return self._add("Table", self._rows(block, numbers))
+            return self._add("Table", self._rows(block))
         if role == "L":
-            return self._add("L", [self._add("LI", self._spans(p, numbers)) for p in block.pieces])
-        spans = self._spans(block.pieces[0], numbers)
+            return self._add("L", [self._add("LI", self._spans(p)) for p in block.pieces])
+        spans = self._spans(block.pieces[0])
         if role == "Formula":
             return self._add("Formula", spans, source=element.latex)
         if element.category in (Category.CODE_TXT, Category.CODE_ALGORITHM):
@@ -287,19 +270,19 @@ class _LaidTree:
         own = self._add(role, spans)
         return self._add("Figure", [own]) if element.category == Category.FIGURE_CAPTION else own
 
-    def _rows(self, block: LaidBlock, numbers: dict[int, dict[int, int]]) -> list[int]:
+    def _rows(self, block: LaidBlock) -> list[int]:
         assert block.element.table is not None
         rows: list[list[int]] = [[] for _ in range(block.element.table.n_rows)]
         for row, _, down, across, header, piece in block.cells:
             spans: dict[str, Value] = {"RowSpan": float(down), "ColSpan": float(across)}
-            kids = [] if piece is None else self._spans(block.pieces[piece], numbers)
+            kids = [] if piece is None else self._spans(block.pieces[piece])
             rows[row].append(self._add("TH" if header else "TD", kids, attributes=spans))
         return [self._add("TR", row) for row in rows]
 
-    def _spans(self, piece: LaidPiece, numbers: dict[int, dict[int, int]]) -> list[int]:
+    def _spans(self, piece: LaidPiece) -> list[int]:
         """What a piece has on each page, in the words of the source where the page has the same."""
         spans: list[int] = []
-        pages = list(numbers[id(piece)].items())
+        pages = list(piece.numbers.items())
         ends = [self._end(piece, page) for page, _ in pages]
         for k, (page, number) in enumerate(pages):
             text: str | None = None

@@ -1,10 +1,10 @@
 """Lines that are drawn in a table: where others have one and an empty cell has none, a span is missing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
-from parsemark.model import Box, Table
+from parsemark.model import Box, Cell, Table
 from parsemark.pdf.marked import OwnedPage
 
 _SHORT = 3.0  # points of a line that is none
@@ -16,7 +16,7 @@ Line = tuple[float, float, float]  # where it is, and from where to where it run
 
 @dataclass(frozen=True)
 class _Axis:
-    """A table seen along its columns, or along its rows."""
+    """A table seen along its columns, or turned along its rows."""
 
     owners: Sequence[Sequence[int]]  # the cell of each place: first along this axis, then across
     ends: list[float | None]  # where the ink of each line of cells ends, of cells that end there
@@ -28,43 +28,44 @@ class _Axis:
 def missing_span(page: OwnedPage, table: Table, box: Box) -> str | None:
     """What the lines of a page say against a grid; None where they agree, or there are none."""
     near = page.drawn_near(box)
-    columns = _axis(table, [(s.x0, s.x1, s.y0, s.y1) for s in near], turned=False)
-    rows = _axis(table, [(s.y0, s.y1, s.x0, s.x1) for s in near], turned=True)
+    columns = _axis(table.cells, table.n_cols, table.n_rows, near)
     full = {k for k, cell in enumerate(table.cells) if cell.text.strip()}
     if (empty := _unseen_line(columns, full)) is not None:
         return f"column {empty + 1} has no text and no lines around it"
     found, is_ruled = _unruled(columns, full)
     if found is None and is_ruled:
+        cells = (replace(c, row=c.col, col=c.row, rowspan=c.colspan, colspan=c.rowspan) for c in table.cells)
+        turned = [replace(cell, box=cell.box and _turned(cell.box)) for cell in cells]
+        rows = _axis(turned, table.n_rows, table.n_cols, list(map(_turned, near)))
         found, _ = _unruled(rows, full)
         return None if found is None else f"no line stands below row {found[0] + 1} in column {found[1] + 1}"
     return None if found is None else f"no line stands right of column {found[0] + 1} in row {found[1] + 1}"
 
 
-def _axis(table: Table, shapes: Sequence[tuple[float, float, float, float]], *, turned: bool) -> _Axis:
-    n, across = (table.n_rows, table.n_cols) if turned else (table.n_cols, table.n_rows)
-    ends: list[list[float]] = [[] for _ in range(n)]
-    begins: list[list[float]] = [[] for _ in range(n)]
-    middles: list[list[float]] = [[] for _ in range(across)]
-    owners = [[-1] * across for _ in range(n)]
-    for k, cell in enumerate(table.cells):
-        first, length, beside, width = cell.col, cell.colspan, cell.row, cell.rowspan
-        if turned:
-            first, length, beside, width = beside, width, first, length
-        for i in range(first, first + length):
-            owners[i][beside : beside + width] = [k] * width
+def _turned(box: Box) -> Box:
+    return Box(box.y0, box.x0, box.y1, box.x1)
+
+
+def _axis(cells: Sequence[Cell], n_cols: int, n_rows: int, shapes: Sequence[Box]) -> _Axis:
+    """A table seen along its columns."""
+    ends: list[list[float]] = [[] for _ in range(n_cols)]
+    begins: list[list[float]] = [[] for _ in range(n_cols)]
+    middles: list[list[float]] = [[] for _ in range(n_rows)]
+    owners = [[-1] * n_rows for _ in range(n_cols)]
+    for k, cell in enumerate(cells):
+        for column in owners[cell.col : cell.col + cell.colspan]:
+            column[cell.row : cell.row + cell.rowspan] = [k] * cell.rowspan
         if cell.box is not None:
-            b = cell.box
-            low, high, near, far = (b.y0, b.y1, b.x0, b.x1) if turned else (b.x0, b.x1, b.y0, b.y1)
-            begins[first].append(low)
-            ends[first + length - 1].append(high)
-            if width == 1:
-                middles[beside].append((near + far) / 2)
+            begins[cell.col].append(cell.box.x0)
+            ends[cell.col + cell.colspan - 1].append(cell.box.x1)
+            if cell.rowspan == 1:
+                middles[cell.row].append(cell.box.centre[1])
     return _Axis(
         owners,
         [max(own, default=None) for own in ends],
         [min(own, default=None) for own in begins],
         [sum(own) / len(own) if own else None for own in middles],
-        [(at, start, stop) for *at_edges, start, stop in shapes if stop - start > _SHORT for at in at_edges],
+        [(at, s.y0, s.y1) for s in shapes if s.height > _SHORT for at in (s.x0, s.x1)],
     )
 
 

@@ -46,6 +46,14 @@ def _parts(sheet: Any, formulas: Any) -> Iterator[str]:
     spans = {(r.min_row, r.min_col): r for r in sheet.merged_cells.ranges}
     covered = {place for r in spans.values() for place in r.cells} if len(spans) < MAX_COLUMNS else set()
     shown = [c for c in range(1, n_cols + 1) if not sheet.column_dimensions[get_column_letter(c)].hidden]
+
+    def written(cell: Any) -> str:
+        place = cell.row, cell.column
+        if place not in spans:
+            return "" if place in covered else f"<td>{escape(shown_text(cell))}</td>"
+        size = spans[place].size
+        return f'<td colspan="{size["columns"]}" rowspan="{size["rows"]}">{escape(shown_text(cell))}</td>'
+
     rows = []
     for r in range(1, n_rows + 1):
         if not sheet.row_dimensions[r].hidden:
@@ -57,7 +65,7 @@ def _parts(sheet: Any, formulas: Any) -> Iterator[str]:
             yield f"<p>{escape(shown_text(lines[0][used[0]]))}</p>"
             continue
         width = slice(used[0], used[-1] + 1)
-        body = "".join(f"<tr>{''.join(_cells(line[width], spans, covered))}</tr>" for line in lines)
+        body = "".join(f"<tr>{''.join(map(written, line[width]))}</tr>" for line in lines)
         yield f"<table>{body}</table>"
 
 
@@ -82,19 +90,6 @@ def _blocks(rows: Sequence[tuple[bool, list[Any]]]) -> list[list[list[Any]]]:
 def _used(lines: Sequence[list[Any]]) -> list[int]:
     """The columns with a value."""
     return [c for c in range(len(lines[0])) if any(line[c].value is not None for line in lines)]
-
-
-def _cells(
-    line: list[Any], spans: dict[tuple[int, int], Any], covered: set[tuple[int, int]]
-) -> Iterator[str]:
-    for cell in line:
-        place = cell.row, cell.column
-        own = spans.get(place)
-        if own is not None:
-            size = own.size
-            yield f'<td colspan="{size["columns"]}" rowspan="{size["rows"]}">{escape(shown_text(cell))}</td>'
-        elif place not in covered:
-            yield f"<td>{escape(shown_text(cell))}</td>"
 
 
 def shown_text(cell: Any) -> str:

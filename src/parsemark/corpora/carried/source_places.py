@@ -225,6 +225,7 @@ class LaidPiece:
     labels: re.Pattern[str] = _LABEL  # what that may be
     in_cell: bool = False
     shown: str = ""  # what the page has of it
+    numbers: dict[int, int] = field(default_factory=dict)  # of the content that it is, by page
 
     @property
     def is_exact(self) -> bool:
@@ -383,16 +384,12 @@ def _share(pieces: Sequence[LaidPiece], runs: Sequence[LaidRun]) -> None:
     begin = 0
     for piece in pieces:
         end = begin + len(piece.letters)
-        piece.runs = [
-            LaidRun(
-                max(run.at, begin) - begin,
-                run.start + max(begin - run.at, 0),
-                min(run.stop, run.start + end - run.at),
-                run.joined or run.at < begin,
-            )
-            for run in runs
-            if run.at < end and run.at + run.stop - run.start > begin
-        ]
+        piece.runs = []
+        for run in runs:
+            if run.at < end and run.at + run.stop - run.start > begin:
+                at, joined = max(run.at, begin) - begin, run.joined or run.at < begin
+                start, stop = run.start + max(begin - run.at, 0), min(run.stop, run.start + end - run.at)
+                piece.runs.append(LaidRun(at, start, stop, joined))
         begin = end
 
 

@@ -18,7 +18,7 @@ from parsemark.formats.limits import check_grid
 from parsemark.model import Box, Cell, Table
 from parsemark.model.geometry import extents
 from parsemark.pdf.marked import ARTEFACT, UNMARKED, OwnedPage
-from parsemark.pdf.tags import StructureTag, Value
+from parsemark.pdf.tags import StructureTag
 from parsemark.pdf.text import is_right_to_left
 
 TOLERANCE = 1.5  # points by which the ink of a cell may leave its row or column: accents, italics
@@ -131,10 +131,6 @@ def _rows(content: DocumentContent, index: int) -> list[list[int]]:
     return rows
 
 
-def _listed(value: Value | None) -> tuple[str | float, ...]:
-    return value if isinstance(value, tuple) else () if value is None else (value,)
-
-
 def _span(tag: StructureTag, key: str) -> int:
     value = tag.attributes.get(key, 1)
     return max(1, int(value)) if isinstance(value, float) and value < 1e6 else 1
@@ -144,7 +140,8 @@ def _laid(content: DocumentContent, rows: Sequence[Sequence[int]]) -> tuple[list
     """The cells on a grid, as HTML lays them: each at the first place of its row that is free."""
     tags = content.tree.tags
     cells = {c: tags[c].attributes for c in chain(*rows)}
-    named = {v for said in cells.values() for v in _listed(said.get("Headers"))}
+    headers = (said.get("Headers", ()) for said in cells.values())
+    named = {v for value in headers for v in (value if isinstance(value, tuple) else (value,))}
     heads = {
         c for c, said in cells.items() if tags[c].role == "TH" or "Scope" in said or said.get("ID") in named
     }
@@ -220,12 +217,8 @@ def _moved_to_columns(slots: Sequence[_Slot], n_cols: int, ends: Ends) -> list[_
 
 def _without_gaps(slots: Sequence[_Slot], n_rows: int) -> list[_Slot]:
     """The cells without rows that are only a gap between others: nothing stands there, and nothing could."""
-    bands = extents(
-        (slot.row, page * _PAGE + box.y0, page * _PAGE + box.y1)
-        for slot in slots
-        for page, box in slot.boxes
-        if slot.rowspan == 1
-    )
+    single = [(s.row, page * _PAGE, box) for s in slots for page, box in s.boxes if s.rowspan == 1]
+    bands = extents((row, top + box.y0, top + box.y1) for row, top, box in single)
     height = median([max(piece.height for piece in slot.pieces) for slot in slots if slot.boxes] or [0.0])
     starts = {slot.row for slot in slots if slot.boxes}
     gone: set[int] = set()
@@ -368,7 +361,7 @@ def _raise_if_continued(content: DocumentContent, part: TablePart, head: Box | N
     Those of the `head` that its page repeats are its own.
     """
     page = content.page(part.page)
-    nobodys = (UNMARKED, ARTEFACT) if content.guesses_artefacts else (UNMARKED,)
+    nobodys = (UNMARKED, ARTEFACT) if content.owners is not None else (UNMARKED,)
     single = ((cell.row, cell.box) for cell in part.table.cells if cell.rowspan == 1)
     bands = extents((row, box.y0, box.y1) for row, box in single if box is not None)
     gaps = [low[0] - high[1] for (r, high), (s, low) in pairwise(sorted(bands.items())) if s == r + 1]

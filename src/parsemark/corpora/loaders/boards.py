@@ -83,7 +83,7 @@ def load_rd_tablebench(root: Path) -> Corpus:
     def read(path: Path, ids: SampleIds) -> list[Sample]:
         html = read_text(path)
         data = {"elements": [{"category": "Table", "content": {"html": html}}]}
-        return [_sample(path.stem, folder, data, {HTML: html}, ids, only_tables=True)]
+        return [_sample(path.stem, folder, data, {HTML: html}, ids)]
 
     return board_corpus("rd-tablebench", read_each(root, truths, read, remarks), root, remarks, "unknown")
 
@@ -105,13 +105,7 @@ def board_corpus(name: str, samples: list[Sample], root: Path, remarks: list[Rem
 
 
 def _sample(
-    stem: str,
-    folder: Path,
-    data: Mapping[str, Any] | None,
-    annotation: dict[str, Any],
-    ids: SampleIds,
-    *,
-    only_tables: bool = False,
+    stem: str, folder: Path, data: Mapping[str, Any] | None, annotation: dict[str, Any], ids: SampleIds
 ) -> Sample:
     """A page; without `data` no element of it is known, so none that a parser gives is invented."""
     pdf: Path | None = require_inside(folder, folder / "pdfs" / f"{stem}.pdf")
@@ -120,8 +114,8 @@ def _sample(
     width, height = first_page_size(pdf)
     listed = () if data is None else data["elements"]
     elements = tuple(_element(e, n, width, height) for n, e in enumerate(listed))
-    page = Page(ids.make(stem), width, height, elements, annotation=annotation, only_tables=only_tables)
-    page = replace(page, covered=frozenset() if data is None else None)
+    page = Page(ids.make(stem), width, height, elements, annotation=annotation)
+    page = replace(page, covered=frozenset() if data is None else None, only_tables=HTML in annotation)
     return Sample(page.id, stem, 1, page, pdf)
 
 

@@ -94,15 +94,6 @@ class _Label:
         return self.table is not None or (holds_tables and not self.is_markdown)
 
 
-@dataclass(frozen=True, slots=True)
-class _Unplaced:
-    """A file that seems to be truth of a document but is for no page that can be told."""
-
-    path: Path
-    remark: Remark
-    bare: bool = False  # whether it has the document's own name, which is enough where there is only one page
-
-
 @dataclass
 class _Document:
     """A PDF and the files that speak about it."""
@@ -112,8 +103,9 @@ class _Document:
     labels: list[_Label] = field(default_factory=list)
     whole: Path | None = None  # all its pages as Markdown
     no_tables: bool = False  # whether pages without a file are known to have no tables
-    unplaced: list[_Unplaced] = field(default_factory=list)
-    """Files that seem to be its truth but are for no page that can be told."""
+    unplaced: list[tuple[Remark, Path | None]] = field(default_factory=list)
+    """Of files that seem to be its truth but are for no page that can be told; with the file where that has
+    the document's own name, which is enough where there is only one page."""
 
     @property
     def folder(self) -> Path:
@@ -252,18 +244,18 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
                 f"(first table on page {page}), {name}.p{page}.{NO_TABLES} or {name}.p{page}{PAGE_SUFFIX}."
             )
             bare = _composed(path.stem) == _composed(name) and path.suffix.lower() in OF_ONE_PAGE
-            owner.unplaced.append(_Unplaced(path, Remark(where, said), bare))
+            owner.unplaced.append((Remark(where, said), path if bare else None))
         elif label is not None:
             said, likely = _no_document(label[0], documents, root)
             if likely is None:
                 remarks.append(Remark(where, said))
             else:  # a table of some page of it: which pages have none cannot be told
-                likely.unplaced.append(_Unplaced(path, Remark(where, said)))
+                likely.unplaced.append((Remark(where, said), None))
         elif (owner := _named_after(path, by_path)) is not None:
             kind = path.suffix or "a file without a suffix"
             said = f"is named as truth of {owner.name}.pdf, but {kind} is not read. Save it as .csv."
             if path.suffix.lower() in _UNREAD:
-                owner.unplaced.append(_Unplaced(path, Remark(where, said)))
+                owner.unplaced.append((Remark(where, said), None))
             else:  # it may be anything, so it says nothing of the pages
                 remarks.append(Remark(where, said))
         elif path.suffix.lower() in _TABLE_FILES:
@@ -360,7 +352,7 @@ def _samples(
         broken.append(Sample(page_id(document.name, 1), document.name, 1, None, document.pdf))
         return
     by_page = _labels_by_page(document, len(shapes), root)
-    remarks.extend(file.remark for file in document.unplaced)
+    remarks.extend(remark for remark, _ in document.unplaced)
     for number, labels in sorted(by_page.items()):
         if (gap := _gap(labels)) is not None:
             where = f"{document.name}.pdf, page {number}"
@@ -382,8 +374,8 @@ def _samples(
 def _labels_by_page(document: _Document, n_pages: int, root: Path) -> dict[int, list[_Label]]:
     """What is said of each page; what fits none is kept with the document."""
     if n_pages == 1:
-        document.labels += [_Label(1, None, file.path) for file in document.unplaced if file.bare]
-        document.unplaced = [file for file in document.unplaced if not file.bare]
+        document.labels += [_Label(1, None, file) for _, file in document.unplaced if file is not None]
+        document.unplaced = [(remark, file) for remark, file in document.unplaced if file is None]
     if document.whole is not None:
         n_parts = _n_parts(document.whole)
         if n_parts == n_pages:  # a page's own file says more of it
@@ -397,7 +389,7 @@ def _labels_by_page(document: _Document, n_pages: int, root: Path) -> dict[int, 
                 f"{document.pdf.stem}.pN.md."
             )
             remark = Remark(document.whole.relative_to(root).as_posix(), said)
-            document.unplaced.append(_Unplaced(document.whole, remark))
+            document.unplaced.append((remark, None))
     by_page: dict[int, list[_Label]] = {}
     for label in document.labels:
         if 1 <= label.page <= n_pages:
@@ -405,7 +397,7 @@ def _labels_by_page(document: _Document, n_pages: int, root: Path) -> dict[int, 
         else:
             where = label.path.relative_to(root).as_posix()
             said = f"is for page {label.page}, but {document.name}.pdf has {counted(n_pages, 'page')}."
-            document.unplaced.append(_Unplaced(label.path, Remark(where, said)))
+            document.unplaced.append((Remark(where, said), None))
     return by_page
 
 
@@ -425,11 +417,7 @@ def _gap(labels: Sequence[_Label]) -> tuple[int, int] | None:
 
 
 def _page(blank: Page, labels: Sequence[_Label], document: _Document, root: Path) -> Page:
-    """One page of what its files say.
-
-    Raises:
-        CorpusError: They contradict each other, one cannot be read, or it is of another PDF.
-    """
+    """One page of what its files say; CorpusError where they contradict each other, or are of another PDF."""
     names = [label.path.relative_to(root).as_posix() for label in labels]
     whole = [label for label in labels if label.table is None]
     tables = [label.table for label in labels]

@@ -190,13 +190,11 @@ def _load(root: Path, name: str, *, alternates: bool, corrected: bool = True) ->
     return Corpus.of(name, samples, root=root, version="2013", licence=LICENCE, remarks=remarks)
 
 
+Corrections = list[tuple[Path, TruthCorrection]]  # each with the file that has it
+
+
 def _samples(
-    root: Path,
-    corrections: list[tuple[Path, TruthCorrection]],
-    alternates: bool,
-    remarks: list[Remark],
-    pdf: Path,
-    ids: SampleIds,
+    root: Path, corrections: Corrections, alternates: bool, remarks: list[Remark], pdf: Path, ids: SampleIds
 ) -> Iterator[Sample]:
     annotations = _annotations(pdf)
     chosen = annotations[-1 if alternates else 0]

@@ -29,6 +29,7 @@ from parsemark.pdf import page_shapes
 from parsemark.protocols.boards.olmocr.protocol import BASELINE, KINDS, RULES, baseline_of, read_test
 
 _PLACE = ("pdf", "page", "id", "type")
+FactsByPage = dict[tuple[str, int], list[Fact]]
 
 
 def load(root: Path) -> Corpus:
@@ -40,7 +41,7 @@ def load(root: Path) -> Corpus:
     named = dict.fromkeys([*pdfs, *(test["pdf"] for test, _ in tests)])
     based = {test["pdf"] for test, _ in tests if test["type"] == BASELINE}
     tests += [(baseline_of(pdf), BASELINE) for pdf in named if pdf not in based]
-    by_page: dict[tuple[str, int], list[Fact]] = {}
+    by_page: FactsByPage = {}
     for test, group in tests:
         arguments = {key: value for key, value in test.items() if key not in _PLACE}
         identifier = f"{group.removesuffix('.jsonl')}/{test['id']}"  # ids repeat between files
@@ -97,11 +98,7 @@ def _lines(path: Path, lines: FactLines) -> Iterator[tuple[int, Any]]:
 
 
 def _samples(
-    pdf: str,
-    path: Path | None,
-    facts: dict[tuple[str, int], list[Fact]],
-    ids: SampleIds,
-    remarks: list[Remark],
+    pdf: str, path: Path | None, facts: FactsByPage, ids: SampleIds, remarks: list[Remark]
 ) -> list[Sample]:
     named = sorted(page for name, page in facts if name == pdf)
     shapes = {n: (s.width, s.height) for n, s in enumerate(page_shapes(path), 1)} if path else {}

@@ -106,19 +106,16 @@ def _read_sample(files: dict[str, Path], identifier: str) -> Sample:
     path = files[identifier]
     voc = read_voc(path)
     is_structure = any(item.label == _ROW for item in voc.objects)
-    elements = (_structure(voc, path),) if is_structure else _detections(voc)
+    tables = [item for item in voc.objects if item.label in _TABLES]
+    elements = tuple(
+        Element(f"t{i}", Category.TABLE, box=item.box, attributes={"rotated": item.label == "table rotated"})
+        for i, item in enumerate(tables, start=1)
+    )
+    elements = (_structure(voc, path),) if is_structure else elements
     attributes = {"split": path.parent.name, "part": "structure" if is_structure else "detection"}
     page = Page(identifier, voc.width, voc.height, elements, attributes=attributes, only_tables=True)
     document = _DOCUMENT.match(path.stem)
     return Sample(identifier, document[0] if document else path.stem, 1, page, image=_picture(path, voc))
-
-
-def _detections(voc: VocFile) -> tuple[Element, ...]:
-    tables = [item for item in voc.objects if item.label in _TABLES]
-    return tuple(
-        Element(f"t{i}", Category.TABLE, box=item.box, attributes={"rotated": item.label == "table rotated"})
-        for i, item in enumerate(tables, start=1)
-    )
 
 
 def _structure(voc: VocFile, path: Path) -> Element:

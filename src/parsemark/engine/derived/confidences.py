@@ -18,7 +18,6 @@ from parsemark.engine.derived.parsers import (
 )
 from parsemark.errors import FormatError, UsageError
 from parsemark.specs import is_derived
-from parsemark.stats.calibration import d_ece
 from parsemark.stats.detection import average_precision
 from parsemark.stats.parser_confidence import (
     METHODS,
@@ -30,6 +29,7 @@ from parsemark.stats.parser_confidence import (
     best_threshold,
     calibrators_by_document,
     cross_calibrated,
+    d_ece,
     fit_calibrator,
     risk_coverage,
 )

@@ -41,9 +41,7 @@ class JudgedTables:
 
 
 def judged_tables(run: Run, parser: str, rule: str = "bbox", at: float = 0.5) -> JudgedTables:
-    """The tables of one parser in a scored run: right where they overlap a true one by more than `at`.
-    UsageError if it gives no confidences.
-    """
+    """A parser's tables, right where they overlap a true one by over `at`; UsageError without confidences."""
     found, n_truth = _matched(run, parser, rule, at)
     sure = [table for table in found if table.confidence is not None]
     if not sure:
@@ -73,9 +71,7 @@ def _matched(run: Run, parser: str, rule: str, at: float) -> tuple[list[_Matched
     """The predicted tables of a parser, and the number of true ones."""
     _known(run, parser)
     documents = dict(run.table("samples").select("sample", "document").iter_rows())
-    matches = run.table("matches").filter(
-        (pl.col("parser") == parser) & (pl.col("rule") == rule) & (pl.col("category") == "table")
-    )
+    matches = run.table("matches").filter(parser=parser, rule=rule, category="table")
     found = [
         _Matched(
             *(row["sample"], documents[row["sample"]], tuple(row["pred"]), row["confidence"]),
@@ -249,10 +245,7 @@ def add_estimated(run: Run, parser: str, confidence: Mapping[tuple[str, str], fl
 
 
 def split_specs(specs: str | Sequence[str]) -> tuple[list[str], list[Spec]]:
-    """The parsers that are run, and the ensembles made of them afterwards.
-
-    The members of `ensemble(parsers=a+b)` are run too; `ensemble` alone is made of all others.
-    """
+    """The parsers to run, with members of ensembles, and the ensembles to make (of all others by default)."""
     run: list[str] = []
     made: list[Spec] = []
     for text in [specs] if isinstance(specs, str) else specs:
@@ -277,9 +270,7 @@ def _members(spec: Spec) -> list[str]:
 
 
 def add_made_of_others(run: Run, specs: Sequence[Spec], parsers: Sequence[str]) -> list[str]:
-    """Add the ensembles of a command (`split_specs`) to its run; `parsers` are canonical names of what was
-    run.
-    """
+    """Add the ensembles of a command (`split_specs`) to its run; `parsers` are the names of what was run."""
     added = []
     for spec in specs:
         members = _members(spec) or list(parsers)

@@ -140,35 +140,32 @@ class PageWorker:
             elapsed = time.perf_counter() - started
             n_left = watched.end_survivors()
             self._forget()
-            failed = self._failed(failure, watched, elapsed, n_left, timeout_s)
-            return failed, worn or self._is_chance(failure, watched)
+            by_chance = failure.kind in ("died", "garbage") and not watched.exceeded and not watched.overtime
+            return self._failed(failure, watched, elapsed, n_left, timeout_s), worn or by_chance
         elapsed = time.perf_counter() - started
         watched.look()
         return self._answered(answer, watched, elapsed), False
 
     def _start(self) -> None:
-        try:
-            session = self._start_once()
-        except WorkerFailure:
-            self._forget()
+        for is_last in (False, True):
+            if self._stopped:
+                raise StoppedError
             try:
-                session = self._start_once()
+                self._session = WorkerSession(
+                    self.parser.command(self._hidden),
+                    start_timeout_s=self._limits.start_timeout_s,
+                    max_answer_bytes=self._limits.max_answer_bytes,
+                    on_start=self._started,
+                )
             except WorkerFailure as failure:
                 self._forget()
-                tail = failure.stderr_tail.strip()[-STDERR_KEPT:]
-                said = f" Its stderr ends: {tail}" if tail else ""
-                raise ParserUnusableError(f"{self.parser.name} does not start: {failure}{said}") from failure
-        self._session, self.hello = session, session.hello
-
-    def _start_once(self) -> WorkerSession:
-        if self._stopped:
-            raise StoppedError
-        return WorkerSession(
-            self.parser.command(self._hidden),
-            start_timeout_s=self._limits.start_timeout_s,
-            max_answer_bytes=self._limits.max_answer_bytes,
-            on_start=self._started,
-        )
+                if is_last:
+                    tail = failure.stderr_tail.strip()[-STDERR_KEPT:]
+                    said = f"{failure} Its stderr ends: {tail}" if tail else str(failure)
+                    raise ParserUnusableError(f"{self.parser.name} does not start: {said}") from failure
+            else:
+                self.hello = self._session.hello
+                return
 
     def _started(self, pid: int) -> None:
         with self._lock:
@@ -183,10 +180,6 @@ class PageWorker:
         self._session = self._watched = None
         if self._stopped:
             raise StoppedError
-
-    @staticmethod
-    def _is_chance(failure: WorkerFailure, watched: Watched) -> bool:
-        return failure.kind in ("died", "garbage") and not watched.exceeded and not watched.overtime
 
     def _failed(
         self, failure: WorkerFailure, watched: Watched, elapsed: float, n_left: int, timeout_s: float
@@ -214,13 +207,12 @@ class PageWorker:
     def _answered(self, answer: Answer, watched: Watched, elapsed: float) -> PageOutcome:
         """What we measured; what the worker says of itself counts only where the system does not tell."""
         most_cpu_s = (elapsed + 1.0) * (os.cpu_count() or 1)
-        said = _believed(answer.cpu_s, most_cpu_s), _believed(answer.peak_memory_mb, _MACHINE_MB)
         return PageOutcome(
             Status.OK if answer.output is not None else Status.PARSER_FAILED,
             output=answer.output,
             wall_s=elapsed,
-            cpu_s=_first(watched.cpu_s, said[0]),
-            peak_memory_mb=_first(watched.peak_mb, said[1]),
+            cpu_s=_believed(watched.cpu_s, answer.cpu_s, most_cpu_s),
+            peak_memory_mb=_believed(watched.peak_mb, answer.peak_memory_mb, _MACHINE_MB),
             error=answer.error,
             cost_usd=answer.cost_usd,
         )
@@ -250,9 +242,5 @@ def shared_by_pages(whole: PageOutcome, pages: Sequence[int]) -> list[PageOutcom
     ]
 
 
-def _believed(value: float | None, most: float) -> float | None:
-    return value if value is not None and value <= most else None
-
-
-def _first(value: float | None, otherwise: float | None) -> float | None:
-    return otherwise if value is None else value
+def _believed(measured: float | None, said: float | None, most: float) -> float | None:
+    return said if measured is None and said is not None and said <= most else measured

@@ -208,9 +208,8 @@ def follow_truth(run: Run, events: Events | None = None) -> bool:
         rows = list(sample_rows(corpus, stored))
     except (CorpusError, UsageError, PdfError, OSError):  # it is elsewhere: the run has all that it needs
         return False
-    if {r["sample"]: r["pdf_sha256"] for r in rows} != dict(
-        zip(stored["sample"], stored["pdf_sha256"], strict=True)
-    ):
+    files = dict(zip(stored["sample"], stored["pdf_sha256"], strict=True))
+    if {row["sample"]: row["pdf_sha256"] for row in rows} != files:
         events.note(
             f"{known.spec} has other pages than this run, so its truth is not looked at. Parse what is new: "
             f"parsemark bench --corpus {shlex.quote(known.spec)} --out {shlex.quote(str(run.path))}"
@@ -219,9 +218,8 @@ def follow_truth(run: Run, events: Events | None = None) -> bool:
     before = dict(zip(stored["sample"], stored["truth"], strict=True))
     changed = sum(row["truth"] != before[row["sample"]] for row in rows)
     RunFolder.of(run).replace_samples(rows)
-    entry = known.model_copy(
-        update={"hash": corpus.hash, "n_samples": len(corpus), "version": corpus.version}
-    )
+    now = {"hash": corpus.hash, "n_samples": len(corpus), "version": corpus.version}
+    entry = known.model_copy(update=now)
     RunFolder.of(run).update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
     if changed:
         events.note(f"{known.spec} has changed: the truth of {counted(changed, 'page')} is taken over.")
@@ -229,9 +227,7 @@ def follow_truth(run: Run, events: Events | None = None) -> bool:
 
 
 def sample_rows(corpus: Corpus, stored: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Samples of a corpus as a run has them; ids that the corpus does not have are left out. Where the run
-    (`stored`) has a PDF of one, a picture is made into one.
-    """
+    """Samples that a run (`stored`) has, as its corpus has them now; with PDFs where the run has them."""
     had_pdf = dict(zip(stored["sample"], stored["pdf_sha256"].is_not_null(), strict=True))
     hashes: dict[Path, str] = {}
     known = _looks(stored)

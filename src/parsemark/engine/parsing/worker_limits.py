@@ -12,14 +12,8 @@ import resource
 import sys
 import threading
 
-from parsemark.system.processes import (
-    Process,
-    end_supervised,
-    is_alive,
-    kill_survivors,
-    processes_below,
-    usage_of,
-)
+from parsemark.system import processes
+from parsemark.system.processes import Process
 
 PERIOD_S = 0.05
 _MAX_SEEN = 1_000
@@ -42,33 +36,32 @@ class Watched:
     def begin(self, cpu_limit_s: float = math.inf) -> None:
         """Start a new page: peak and CPU time count from here."""
         self._cpu_limit_s = cpu_limit_s
-        processes = self._members()
-        usage = usage_of(processes)
-        self.peak_mb = usage.memory_mb if processes else None
-        self._cpu_before = usage.cpu_s
-        self.cpu_s: float | None = 0.0 if processes else None
+        members = self._members()
+        memory_mb, self._cpu_before = processes.usage_of(members)
+        self.peak_mb = memory_mb if members else None
+        self.cpu_s: float | None = 0.0 if members else None
 
     def look(self) -> None:
         """Take one sample; end the worker and its children if they are over their limit."""
-        processes = self._members()
-        if not processes:
+        members = self._members()
+        if not members:
             return
-        usage = usage_of(processes)
-        self.peak_mb = max(self.peak_mb or 0.0, usage.memory_mb)
-        self.cpu_s = max(self.cpu_s or 0.0, usage.cpu_s - self._cpu_before)
-        self.exceeded = self.exceeded or usage.memory_mb > self.memory_mb
+        memory_mb, cpu_s = processes.usage_of(members)
+        self.peak_mb = max(self.peak_mb or 0.0, memory_mb)
+        self.cpu_s = max(self.cpu_s or 0.0, cpu_s - self._cpu_before)
+        self.exceeded = self.exceeded or memory_mb > self.memory_mb
         self.overtime = self.overtime or self.cpu_s > self._cpu_limit_s
         if self.exceeded or self.overtime:
-            end_supervised(self.pid)
+            processes.end_supervised(self.pid)
 
     def end_survivors(self) -> int:
         """End what outlived the supervisor, if somebody has killed that; returns how many there were."""
-        return kill_survivors(self._seen.values())
+        return processes.kill_survivors(self._seen.values())
 
     def _members(self) -> list[Process]:
-        members = processes_below(self.pid)
+        members = processes.processes_below(self.pid)
         if len(self._seen) > _MAX_SEEN:
-            self._seen = {key: p for key, p in self._seen.items() if is_alive(p)}
+            self._seen = {key: p for key, p in self._seen.items() if processes.is_alive(p)}
         self._seen.update({(p.pid, p.started): p for p in members})
         return members
 

@@ -104,9 +104,7 @@ class ParsePool:
         self.hellos: dict[str, Hello] = {}  # what the workers said of themselves, by parser
 
     def execute(self, plan: Plan, n_workers: int | None = None) -> None:
-        """Do all jobs, by as many workers at a time as the executor has CPUs unless told otherwise. If the
-        user stops it all workers are ended, and what is done is kept.
-        """
+        """Do all jobs, by a worker for each CPU by default; what is done is kept if the user stops it."""
         with RunFolder.of(self._run).parses.journal() as self._journal:
             for record in plan.from_cache:
                 self._keep(record)

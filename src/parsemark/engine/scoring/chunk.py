@@ -24,7 +24,7 @@ from parsemark.protocols.run_data.rows import BROKEN, PAGE_LEVEL, PageScores, Sc
 from parsemark.store import ParseRecord, Run, RunFolder, schema_of
 from parsemark.store.blobs import BlobStore
 from parsemark.store.tables import PROTOCOL_TABLES, SORT_KEYS
-from parsemark.system import make_folder, replacing, write_bytes
+from parsemark.system import make_folder, write_bytes
 from parsemark.system.scratch import ScratchFolder
 from parsemark.version import __version__
 
@@ -95,10 +95,7 @@ class Chunk:
 
     @property
     def key(self) -> str:
-        """Identity of the work: what is scored, by which protocols of which version, into which columns.
-
-        Parts that an older parsemark has left behind are of another identity, and are made anew.
-        """
+        """Identity of the work: what is scored, by which protocols of which version, into which columns."""
         columns = [(table, *schema_of(table)) for table in ("predictions", *PROTOCOL_TABLES)]
         identity = repr((__version__, self.protocols, columns, self.pages))
         return hashlib.sha256(identity.encode()).hexdigest()[:32]
@@ -117,9 +114,8 @@ class Chunk:
         """The same work in the smallest pieces: a page, or a whole document, of one parser."""
         for pages in grouped(self.pages) if self.whole_documents else [(page,) for page in self.pages]:
             for number in range(len(pages[0].outputs)):
-                yield replace(
-                    self, pages=tuple(replace(page, outputs=(page.outputs[number],)) for page in pages)
-                )
+                own = tuple(replace(page, outputs=(page.outputs[number],)) for page in pages)
+                yield replace(self, pages=own)
 
     @property
     def is_smallest(self) -> bool:
@@ -176,10 +172,7 @@ def score_chunk(chunk: Chunk) -> None:
             store.discard(blob)
             raise
 
-    for path, frame in zip(chunk.files.all(), _scored(chunk, chunk.pages, get), strict=True):
-        make_folder(path.parent.parent, path.parent.name)
-        with replacing(path) as temporary:
-            frame.write_parquet(temporary)
+    write_parts(chunk, _scored(chunk, chunk.pages, get))
 
 
 def score_packed(packed: PackedChunk) -> list[bytes]:
@@ -190,34 +183,25 @@ def score_packed(packed: PackedChunk) -> list[bytes]:
             raise StoreError(packed.damaged[blob])
         return packed.blobs[blob]
 
-    folder = ScratchFolder("parsemark-scoring-")
-    try:
+    with ScratchFolder("parsemark-scoring-") as folder:
         places: dict[str, str] = {}
         for number, (pdf, data) in enumerate(packed.pdfs.items()):
-            place = folder.path / f"{number}.pdf"
+            place = folder / f"{number}.pdf"
             place.write_bytes(data)
             places[pdf] = str(place)
         pages = [replace(p, pdf=None if p.pdf is None else places.get(p.pdf)) for p in packed.chunk.pages]
-        return [_as_parquet(frame) for frame in _scored(packed.chunk, pages, get)]
-    finally:
-        folder.close()
+        return _scored(packed.chunk, pages, get)
 
 
 def write_parts(chunk: Chunk, parts: Sequence[bytes]) -> None:
-    """Write the part files of a chunk that was scored elsewhere."""
+    """Write the part files of a chunk, perhaps one that was scored elsewhere."""
     for path, data in zip(chunk.files.all(), parts, strict=True):
         make_folder(path.parent.parent, path.parent.name)
         write_bytes(path, data)
 
 
-def _as_parquet(frame: pl.DataFrame) -> bytes:
-    target = io.BytesIO()
-    frame.write_parquet(target)
-    return target.getvalue()
-
-
-def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]) -> list[pl.DataFrame]:
-    """The rows of a chunk, one frame for each of its parts."""
+def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]) -> list[bytes]:
+    """The rows of a chunk as Parquet, in the order of its parts."""
     recipes = {spec: get_protocol(spec) for spec in chunk.protocols}
     if chunk.session and any(recipe.asks for recipe in recipes.values()):
         from parsemark.judges.ask import join_session
@@ -237,23 +221,20 @@ def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]
                     place = None if page.pdf is None else Path(page.pdf), page.number
                     found[spec].extend(_score(recipe, truth, prediction, text, place))
             if chunk.whole_documents:
-                whole.setdefault((page.document or page.sample, output.parser), []).append(
-                    (page.number, page.sample, truth, prediction, text)
-                )
+                seen = whole.setdefault((page.document or page.sample, output.parser), [])
+                seen.append((page.number, page.sample, truth, prediction, text))
     for seen in whole.values():
         joined = _join_pages(seen)
         for spec, recipe in recipes.items():
             if recipe.whole_documents:
                 found[spec].extend(_score(recipe, *joined))
-    read = [_prediction_row(p) for p in predictions]
-    frames = [_frame("predictions", {c: [row[c] for row in read] for c in schema_of("predictions")})]
+    parts = [_parquet("predictions", [_prediction_row(p) for p in predictions])]
     for own in found.values():
         rows_of: dict[str, Sequence[object]] = {"matches": own.matches, "scores": own.scores}
         for table in PROTOCOL_TABLES:
-            rows = rows_of[table]
-            columns = {column: [getattr(row, column) for row in rows] for column in schema_of(table)}
-            frames.append(_frame(table, columns))
-    return frames
+            rows = [{c: getattr(row, c) for c in schema_of(table)} for row in rows_of[table]]
+            parts.append(_parquet(table, rows))
+    return parts
 
 
 _Seen = tuple[int, str, Page | None, Prediction, str | None]
@@ -339,9 +320,8 @@ def _counts(scores: PageScores) -> bool:
     It has a value, or elements with a status. Rows that only say of the page that it has no value would take
     it out of every mean, and a parser that breaks a protocol by a bad answer would be better off than before.
     """
-    return bool(scores.matches) or any(
-        row.value is not None or row.category != PAGE_LEVEL for row in scores.scores
-    )
+    has_value = any(row.value is not None or row.category != PAGE_LEVEL for row in scores.scores)
+    return bool(scores.matches) or has_value
 
 
 def _leaves_out(
@@ -376,9 +356,12 @@ def _prediction_row(prediction: Prediction) -> dict[str, Any]:
     return {"sample": prediction.sample, "parser": prediction.parser, **said}
 
 
-def _frame(table: str, columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
-    plain = {column: [_plain(value) for value in values] for column, values in columns.items()}
-    return pl.DataFrame(plain, schema=schema_of(table)).sort(SORT_KEYS[table], maintain_order=True)
+def _parquet(table: str, rows: Sequence[Mapping[str, Any]]) -> bytes:
+    columns = {column: [_plain(row[column]) for row in rows] for column in schema_of(table)}
+    frame = pl.DataFrame(columns, schema=schema_of(table)).sort(SORT_KEYS[table], maintain_order=True)
+    target = io.BytesIO()
+    frame.write_parquet(target)
+    return target.getvalue()
 
 
 def _plain(value: Any) -> Any:

@@ -106,9 +106,7 @@ class _Scorer:
     def __init__(
         self, function: Callable[[PackedChunk], list[bytes]], timeout_s: float, memory_mb: int
     ) -> None:
-        self._pool: ProcessPool[PackedChunk] = ProcessPool(
-            function, 1, timeout_s=timeout_s, memory_mb=memory_mb
-        )
+        self._pool = ProcessPool(function, 1, timeout_s=timeout_s, memory_mb=memory_mb)
 
     def ready(self) -> bool:
         """Answers once the actor runs."""

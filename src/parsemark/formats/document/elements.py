@@ -56,8 +56,7 @@ class Block:
     level: int | None = None
     found: FoundTable | None = None
     formulas: tuple[tuple[str, int, int], ...] = ()  # LaTeX and place of each inline formula
-    is_certain: bool = False
-    """Whether the source itself says what it is, so that no guess is made from its words."""
+    is_certain: bool = False  # whether the source itself says what it is: no guess is made from its words
     is_caption_like: bool = field(default=False, kw_only=True)
     """Whether the source sets its first words off as a caption's."""
 
@@ -133,8 +132,7 @@ def _element(block: Block, name: str, order: int | None) -> Element:
 _NAMES = "equation align alignat flalign gather multline eqnarray displaymath dmath xalignat IEEEeqnarray"
 DISPLAY_ENVIRONMENTS = frozenset(_NAMES.split())
 """TeX's environments for display formulas; some have a star behind their names."""
-UNWRAPPED = frozenset({"equation", "displaymath", "dmath"})
-"""Those that say nothing but that there is a formula."""
+UNWRAPPED = frozenset({"equation", "displaymath", "dmath"})  # these say nothing but that there is a formula
 LABEL = re.compile(r"\\label\s?\{[^{}]*+\}")
 _OPENING = re.compile(rf"\\\\|\\\$|\$\$|\\\[|\\begin\s?\{{(?P<name>(?:{'|'.join(_NAMES.split())})\*?)\}}")
 _MATH_SIGN = re.compile(r"\\[A-Za-z,;!]|(?<!\\)[\^_={}+<>≤≥∈]")

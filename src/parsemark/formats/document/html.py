@@ -135,16 +135,13 @@ class _HtmlReader:
     def __init__(self, source: str, offset: int, boundaries: list[int]) -> None:
         self.source = source
         self.offset = offset
-        self.boundaries = boundaries
-        """Where tables and the like stood: they end a text as a tag does."""
+        self.boundaries = boundaries  # where tables and the like stood: they end a text as a tag does
         self.blocks: list[Block] = []
         self.mark = 0
         self.category: str = Category.TEXT_BLOCK
         self.level: int | None = None
-        self.closing = ""
-        """Name of the heading, caption or code that is open."""
-        self.text_since = -1
-        """The mark behind which text was seen already."""
+        self.closing = ""  # name of the heading, caption or code that is open
+        self.text_since = -1  # the mark behind which text was seen already
         self.list_start = 0
         self.items: list[str] = []
         self.numbers: list[int | None] = []
@@ -200,7 +197,9 @@ class _HtmlReader:
         if tag.name in _LISTS and not tag.closes:
             if not self.numbers:
                 self.list_start = tag.start
-            self.numbers.append(_first_number(tag) if tag.name == "ol" else None)
+            start = tag.attributes().get("start", "1")
+            is_number = start.isascii() and start.isdigit() and len(start) < 7
+            self.numbers.append((int(start) if is_number else 1) if tag.name == "ol" else None)
         elif tag.name in _LISTS and len(self.numbers) > 1:
             self.numbers.pop()
         elif tag.name in _LISTS:
@@ -259,8 +258,3 @@ class _HtmlReader:
             place = self.offset + self.list_start, self.offset + end
             self.blocks.append(Block(Category.LIST_GROUP, *place, text=text))
         self.items, self.numbers = [], []
-
-
-def _first_number(tag: Tag) -> int:
-    start = tag.attributes().get("start", "1")
-    return int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1

@@ -93,7 +93,10 @@ def _written_text(element: Element, text: str, escaped: Callable[[str], str]) ->
         fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
         return f"{fence}code\n{text}\n{fence}"
     if element.category == Category.LIST_GROUP:
-        return "\n".join(_item(line, escaped) for line in text.split("\n") if line.strip())
+        lines = [line for line in text.split("\n") if line.strip()]
+        marks = [number[0] if (number := _NUMBERED.match(line)) else "" for line in lines]
+        pairs = zip(marks, lines, strict=True)
+        return "\n".join(f"{mark or '- '}{escaped(line[len(mark) :])}" for mark, line in pairs)
     written = escaped(" ".join(text.split("\n")) if element.category == Category.TITLE else text)
     return f"{'#' * heading_level(element)} {written}" if element.category == Category.TITLE else written
 
@@ -105,11 +108,6 @@ def _undelimited(latex: str) -> str:
         if len(text) >= 4 and text.startswith(left) and text.endswith(right):
             return text[2:-2].strip()
     return latex
-
-
-def _item(line: str, escaped: Callable[[str], str]) -> str:
-    number = _NUMBERED.match(line)
-    return f"- {escaped(line)}" if number is None else f"{number[0]}{escaped(line[number.end() :])}"
 
 
 def heading_level(element: Element) -> int:

@@ -14,8 +14,7 @@ _REST = re.compile(r"(?:[^>\"']|\"[^\"]*+\"|'[^']*+')*+>")
 _ATTRIBUTE = re.compile(r"""([^\s/>=\"'][^\s/>=]*+)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s>]*+)))?""")
 _HUGE_REFERENCE = re.compile(r"&#(?:\d{8,}+|[xX][0-9a-fA-F]{8,}+);?")
 _FRAME = re.compile(r"<(?:!doctype\b[^<>]*+|/?(?:html|head|body)(?:\s[^<>]*+)?)>", re.IGNORECASE)
-_QUOTED_TAG_CHARS = 2_000
-"""How far a tag is read with care for `>` in quotes; a longer one ends at its first `>`."""
+_QUOTED_TAG_CHARS = 2_000  # how far a tag is read with care for `>` in quotes; a longer one ends at its first
 
 
 class Tag(NamedTuple):

@@ -164,8 +164,7 @@ class GridBuilder:
         self._position = position
         self._row, self._col = -1, 0
         self._n_rows = self._n_cols = 0
-        self._hanging: dict[int, int] = {}
-        """Column to the row at which it becomes free again."""
+        self._hanging: dict[int, int] = {}  # column to the row at which it becomes free again
 
     def start_row(self) -> None:
         """Begin the next row."""
@@ -219,8 +218,7 @@ _CUT_TAG = re.compile(r"</?(?:[a-zA-Z]*|t[rdh]\s[^<>]*)\Z")
 MAX_PARTS = 2 * MAX_GRID  # tags of one table; each cell has two
 _CELLS = ("td", "th", "caption", "cell", "entry")
 _BEGIN_ROWS = ("tr", "thead", "tbody", "tfoot")
-_ATTRIBUTES = 10_000
-"""How far the end of a tag is searched: a tag with more than that in it is no tag of a table."""
+_ATTRIBUTES = 10_000  # how far the end of a tag is searched: one with more in it is no tag of a table
 
 
 @dataclass(slots=True)

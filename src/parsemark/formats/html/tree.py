@@ -80,7 +80,12 @@ ROW_PARTS = frozenset({"tr", "td", "th"})
 
 
 def cell_text(cell: etree._Element, position: int | None = None) -> str:
-    """The clean text of a cell, without the cells that broken markup put inside of it."""
+    r"""The clean text of a cell, without the cells that broken markup put inside of it.
+
+    `<br>`, paragraphs, list items and the rows of a table inside the cell end a line. Superscripts and
+    subscripts keep their meaning (`10<sup>-3</sup>` is `10^{-3}`, `x<sub>i</sub>` is `x_i`). MathML gives its
+    TeX where it carries it (`$\alpha$`) and else its characters; an image gives its alternative text.
+    """
     if len(cell) == 0:
         text = cell.text or ""
         return " ".join(text.split()) if len(text) <= MAX_CELL_CHARS else clean_limited(text, position)

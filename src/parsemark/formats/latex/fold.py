@@ -24,15 +24,8 @@ _MARKUP = re.compile(r"[\\{}~]")
 _BRACES = str.maketrans("", "", "{}")
 _MARK = re.compile(r"[_^]")
 _GLYPHS = re.compile(r"[*†‡§¶°'′∘]+")
-_SAME_CHARACTER = str.maketrans(
-    {
-        **dict.fromkeys("‐‑‒–—−―﹣－⁃˗\ufffe", "-"),  # U+FFFE is how pdfium writes a hyphen at a line's end
-        **dict.fromkeys("∗⋆＊﹡", "*"),
-        **dict.fromkeys("∘˚", "°"),
-        "′": "'",
-    }
-)
-"""Characters by which a script is told, as one."""
+_SAME_CHARACTER = str.maketrans("‐‑‒–—−―﹣－⁃˗\ufffe∗⋆＊﹡∘˚′", "-" * 12 + "*" * 4 + "°°'")
+"""Characters by which a script is told, as one; U+FFFE is how pdfium writes a hyphen at a line's end."""
 _WORD = re.compile(r"[-+]?(?:\d+(?:\.\d+)?|[^\W\d_]+)")
 """A number or a word: a script that needs no braces, and how far one without braces reaches."""
 _BARE = re.compile(rf"{_WORD.pattern}|[*†‡§¶°'′]+|[^\s\w{{}}\\^$&~]")
@@ -118,29 +111,27 @@ class _InlinePrinter(Printer):
         found = super().symbol(name)
         return None if found is None else found.translate(_BRACES)
 
-    def _text_piece(self, index: int, end: int) -> tuple[str, int]:
+    def _piece(self, index: int, end: int, math: bool) -> Printed:
         token = self.source.tokens[index]
-        if token.kind is TokenKind.TIE:
+        if not math and token.kind is TokenKind.TIE:
             # A tie between two words; at the start of a word a sign for "about".
             is_tie = index > 0 and self.source.tokens[index - 1].kind is not TokenKind.SPACE
-            return (" " if is_tie else "~"), index + 1
-        if token.kind is TokenKind.ALIGN and self._depth == 1:
-            return "&", index + 1
-        if token.kind in (TokenKind.SUPER, TokenKind.SUB):
-            return self._script(index, end)
-        return super()._text_piece(index, end)
+            return Atom(" " if is_tie else "~"), index + 1
+        if not math and token.kind is TokenKind.ALIGN and self._depth == 1:
+            return Atom("&"), index + 1
+        if not math and token.kind in (TokenKind.SUPER, TokenKind.SUB):
+            return self._script(token.text, index + 1, end)
+        return super()._piece(index, end, math)
 
-    def _script(self, index: int, end: int) -> tuple[str, int]:
+    def _script(self, mark: str, index: int, end: int) -> Printed:
         """A script in braces is printed with them; one without is told from the text later."""
-        mark = self.source.tokens[index].text
-        here = index + 1
-        following = self.source.tokens[here] if here < end else None
+        following = self.source.tokens[index] if index < end else None
         if following is None or following.kind not in (TokenKind.OPEN, TokenKind.COMMAND):
-            return mark, here
-        if following.kind is TokenKind.OPEN and self.source.partner[here] == ALONE:
-            return mark, here + 1
-        inner, behind = self.operand(here, end, math=True)
-        return f"{mark}{{{inner}}}" if inner.strip() else "", behind
+            return Atom(mark), index
+        if following.kind is TokenKind.OPEN and self.source.partner[index] == ALONE:
+            return Atom(mark), index + 1
+        inner, behind = self.operand(index, end, math=True)
+        return Atom(f"{mark}{{{inner}}}" if inner.strip() else ""), behind
 
     def command(self, index: int, end: int, math: bool) -> Printed:
         """An accent with nothing to stand on is a character."""
@@ -171,7 +162,6 @@ def _fold_scripts(text: str, depth: int = 0) -> str:
         found: dict[str, str] = {}
         while text[position : position + 1] in ("_", "^") and text[position] not in found:
             sign = text[position]
-            bare = None
             if text.startswith("{", position + 1) and position + 1 in closing:
                 close = closing[position + 1]
                 found[sign] = _fold_scripts(text[position + 2 : close], depth + 1).strip()

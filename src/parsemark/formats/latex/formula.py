@@ -182,7 +182,7 @@ class _FormulaReader:
             return [], self.source.starred(index, end)
         signature = "*m" if name in _HIDDEN else SIGNATURES.get(name)
         if signature is None:
-            return show(name), index
+            return list(show(name)), index
         arguments, index = self.source.arguments(signature, index, end)
         shown = [span for kind, span in arguments if kind.isupper() and depth < MAX_DEPTH]
         return [s for span in shown for s in self.sequence(span, depth + 1)], index
@@ -316,20 +316,16 @@ def _lines(symbols: list[str]) -> list[str]:
 
 
 @cache
-def _printed_name(name: str) -> tuple[str, ...]:
+def show(name: str) -> Symbols:
+    r"""What a command shows, symbol by symbol; a word is its letters.
+
+    >>> show("sin"), show("alpha"), show("le"), show("foo")
+    (('s', 'i', 'n'), ('α',), ('≤',), ('\\foo',))
+    """
     text = _WORDS.get(name) or symbol(name)
     if text is None:
         return (f"\\{name}",) if name else ()  # a source may end with a backslash
     return tuple(_SEPARATORS.get(s, s) for s in _characters(text) if s != "&")
-
-
-def show(name: str) -> list[str]:
-    r"""What a command shows, symbol by symbol; a word is its letters.
-
-    >>> show("sin"), show("alpha"), show("le"), show("foo")
-    (['s', 'i', 'n'], ['α'], ['≤'], ['\\foo'])
-    """
-    return list(_printed_name(name))
 
 
 def _characters(text: str) -> list[str]:

@@ -74,10 +74,7 @@ class TexGrid:
     lines: list[RowLine]  # the rule above each row, and at the end the rule below the last one
     blank_rows: frozenset[int]  # rows that are only vertical space
     head_rows: int | None  # rows before longtable's `\endhead`, where the source has one
-    sections: tuple[str, ...] = ()
-    """Of which part of a longtable each row is (`endhead`, …, or empty for the body); only of `all_rows`
-    grids.
-    """
+    sections: tuple[str, ...] = ()  # of each row of an `all_rows` grid, as `_Body.sections` has them
 
     @property
     def n_rows(self) -> int:
@@ -103,16 +100,11 @@ def read_grid(text: str, definitions: Definitions | None = None, *, all_rows: bo
     else:
         raise FormatError("There is no LaTeX table environment (tabular, longtable, array, ...) in the text")
     rows, head_rows = (body.rows, None) if all_rows else _logical_rows(body)
-    return TexGrid(
-        source,
-        token.text,
-        read_columns(source, specification),
-        list(_placed(source, rows)),
-        [*(row.above for row in rows), body.below],
-        frozenset(number for number, row in enumerate(rows) if row.is_blank),
-        head_rows,
-        tuple(body.sections()) if all_rows else (),
-    )
+    columns, cells = read_columns(source, specification), list(_placed(source, rows))
+    lines = [*(row.above for row in rows), body.below]
+    blank_rows = frozenset(number for number, row in enumerate(rows) if row.is_blank)
+    sections = tuple(body.sections()) if all_rows else ()
+    return TexGrid(source, token.text, columns, cells, lines, blank_rows, head_rows, sections)
 
 
 def select_rows(grid: TexGrid, rows: Sequence[int], head_rows: int | None) -> TexGrid:

@@ -147,6 +147,7 @@ Special = Callable[["Printer", int, int, bool], Printed]
 _LIGATURES = {"-": ("---", "—", "--", "–"), **{s[0]: (s[:2], s[2]) for s in ("``“", "''”", "?`¿", "!`¡")}}
 """By their first character: sources, each followed by what it prints."""
 _MATH_CHARACTERS = {"-": "−"}
+_FORMULA_COMMANDS = ((TokenKind.COMMAND, "("), (TokenKind.COMMAND, "["))
 _MATH_NAMES = """math displaymath equation align alignat gather multline eqnarray aligned gathered split cases
 dcases matrix pmatrix bmatrix Bmatrix vmatrix Vmatrix smallmatrix subarray array"""
 _MATH_ENVIRONMENTS = frozenset(_MATH_NAMES.split())
@@ -178,13 +179,13 @@ class Printer:
         index, end = span
         tokens = self.source.tokens
         while index < end:
-            token = tokens[index]
-            if token.kind is TokenKind.CHAR and token.text not in _LIGATURES:
-                pieces.append(token.text)
+            kind, text, _, _ = tokens[index]
+            if kind is TokenKind.SPACE or (kind is TokenKind.CHAR and text not in _LIGATURES):
+                pieces.append(text)
                 index += 1
                 continue
-            piece, index = self._text_piece(index, end)
-            pieces.append(piece)
+            piece, index = self._piece(index, end, math=False)
+            pieces.append(str(piece))
         self._depth -= 1
         return "".join(pieces)
 
@@ -208,7 +209,7 @@ class Printer:
                 line += [atom(_MATH_CHARACTERS.get(character, character)) for character in token.text]
                 index += 1
             else:
-                item, index = self._math_piece(token, index, end)
+                item, index = self._piece(index, end, math=True)
                 line.append(item)
         self._depth -= 1
         return line
@@ -264,64 +265,47 @@ class Printer:
             position = self.source.tokens[start].start if start < end else None
             raise FormatError(f"LaTeX nested deeper than {MAX_LATEX_DEPTH} levels", position=position)
 
-    def _text_piece(self, index: int, end: int) -> tuple[str, int]:
-        token = self.source.tokens[index]
-        printed = token.text, index + 1
-        if token.kind is TokenKind.CHAR:
-            printed = self._ligature(token, index, end)
-        elif token.kind in (TokenKind.SPACE, TokenKind.TIE, TokenKind.ALIGN):
-            printed = " ", index + 1
-        elif token.kind is TokenKind.OPEN and self.source.partner[index] != ALONE:
-            closes = min(self.source.partner[index], end)
-            printed = self.text((index + 1, closes)), closes + 1
-        elif token.kind is TokenKind.MATH or (token.kind is TokenKind.COMMAND and token.text in ("(", "[")):
-            printed = self._formula(token, index, end)
-        elif token.kind in (TokenKind.SUPER, TokenKind.SUB):
-            inner, behind = self.operand(index + 1, end, math=False)
-            printed = script(token.text, inner.strip()), behind
-        elif token.kind is TokenKind.BEGIN:
-            printed = self._environment(index, end, math=False)
-        elif token.kind is TokenKind.COMMAND:
-            item, behind = self.command(index, end, math=False)
-            printed = str(item), behind
-        elif token.kind is not TokenKind.VERB:
-            printed = "", index + 1
-        return printed
-
-    def _math_piece(self, token: Token, index: int, end: int) -> Printed:
+    def _piece(self, index: int, end: int, math: bool) -> Printed:
+        """What a token prints, with the group that it opens or the arguments that it takes."""
+        token, closes = self.source.tokens[index], min(self.source.partner[index], end)
         printed = Atom(""), index + 1
         if token.kind in (TokenKind.TIE, TokenKind.ALIGN):
             printed = Atom(" ", Class.SPACE), index + 1
         elif token.kind is TokenKind.VERB:
             printed = Atom(token.text), index + 1
-        elif token.kind is TokenKind.OPEN and self.source.partner[index] != ALONE:
-            closes = min(self.source.partner[index], end)
-            printed = Atom(self.formula((index + 1, closes))), closes + 1
+        elif token.kind is TokenKind.OPEN and closes != ALONE:
+            printed = Atom(self.print((index + 1, closes), math)), closes + 1
         elif token.kind is TokenKind.BEGIN:
-            text, behind = self._environment(index, end, math=True)
-            printed = Atom(text), behind
+            printed = self._environment(index, end, math)
+        elif not math and (token.kind is TokenKind.MATH or token[:2] in _FORMULA_COMMANDS):
+            printed = self._formula(token, index, end)
         elif token.kind is TokenKind.COMMAND:
-            printed = self.command(index, end, math=True)
+            printed = self.command(index, end, math)
+        elif not math and token.kind is TokenKind.CHAR:
+            printed = self._ligature(token, index, end)
+        elif not math and token.kind in (TokenKind.SUPER, TokenKind.SUB):
+            inner, behind = self.operand(index + 1, end, math=False)
+            printed = Atom(script(token.text, inner.strip())), behind
         return printed
 
-    def _ligature(self, token: Token, index: int, end: int) -> tuple[str, int]:
+    def _ligature(self, token: Token, index: int, end: int) -> Printed:
         options = _LIGATURES.get(token.text, ())
         for source, text in zip(options[::2], options[1::2], strict=True):
             behind = index + len(source)
             tokens = self.source.tokens[index : min(behind, end)]
             if "".join(t.text for t in tokens if t.kind is TokenKind.CHAR) == source:
-                return text, behind
-        return token.text, index + 1
+                return Atom(text), behind
+        return Atom(token.text), index + 1
 
-    def _formula(self, token: Token, index: int, end: int) -> tuple[str, int]:
+    def _formula(self, token: Token, index: int, end: int) -> Printed:
         r"""A formula from `$`, `$$`, `\(` or `\[` to its end; a lone dollar is a dollar."""
         is_dollar, closes = token.kind is TokenKind.MATH, self.source.partner[index]
         if is_dollar:
             outer = self.source.outer((index + 1, end))
             closes = next((i for i in outer if self.source.tokens[i][:2] == token[:2]), ALONE)
         if closes == ALONE or closes >= end:
-            return "$" * is_dollar, index + 1
-        return self.formula((index + 1, closes)), closes + 1
+            return Atom("$" * is_dollar), index + 1
+        return Atom(self.formula((index + 1, closes))), closes + 1
 
     def _attach_script(self, line: list[Atom], token: Token, index: int, end: int) -> int:
         if token.kind is TokenKind.CHAR:
@@ -337,11 +321,11 @@ class Printer:
             line[-1].sup += inner
         return behind
 
-    def _environment(self, index: int, end: int, math: bool) -> tuple[str, int]:
+    def _environment(self, index: int, end: int, math: bool) -> Printed:
         name = self.source.tokens[index].text
         closes = self.source.partner[index]
         if closes == ALONE or closes > end:
-            return "", index + 1
+            return Atom(""), index + 1
         start = index + 1
         if name in TABLE_ENVIRONMENTS:
             _, start = column_specification(self.source, name, start, closes)
@@ -350,7 +334,7 @@ class Printer:
         is_math = (math or name.rstrip("*") in _MATH_ENVIRONMENTS) and name not in ("tabular", "minipage")
         fences = _FENCES.get(name, "  ")
         inner = self._lines((start, closes)) if is_math else self.text((start, closes))
-        return f"{fences[0]}{inner}{fences[1]}", closes + 1
+        return Atom(f"{fences[0]}{inner}{fences[1]}"), closes + 1
 
     def _lines(self, span: Range) -> str:
         r"""The lines of a matrix or an alignment: `\\` ends a line, `&` is a gap."""

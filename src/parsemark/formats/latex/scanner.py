@@ -232,7 +232,9 @@ def _scan(text: str, pattern: re.Pattern[str]) -> list[Token]:
         elif group == "space":
             append(new(Token, (space, " ", start, position)))
         elif group == "comment":
-            if _is_percent_sign(text, start):
+            # Parsers write `50% & 3 \\`. TeX would take the rest of the line for a comment; nobody puts a
+            # comment right behind a number and begins it with the end of a cell.
+            if text[start - 1 : start].isdigit() and _MEANT_AS_PERCENT.match(text, start):
                 position = start + 1
                 append(new(Token, (char, "%", start, position)))
         elif group == "math":
@@ -246,16 +248,6 @@ def _scan(text: str, pattern: re.Pattern[str]) -> list[Token]:
             position = token.end
             append(token)
     return tokens
-
-
-def _is_percent_sign(text: str, position: int) -> bool:
-    r"""Whether an unescaped % is meant as a percent sign.
-
-    Parsers write `50% & 3 \\`. TeX would take the rest of the line for a comment; nobody puts a comment
-    right behind a number and begins it with the end of a cell.
-    """
-    before = text[position - 1 : position]
-    return before.isdigit() and _MEANT_AS_PERCENT.match(text, position) is not None
 
 
 def _verb(text: str, start: int, begin: int, quote: str) -> Token:
@@ -282,17 +274,13 @@ def _match_groups(tokens: list[Token], marks: list[int]) -> list[int]:
             open_tokens.append(index)
             open_environments[text] = open_environments.get(text, 0) + 1
         elif kind is TokenKind.END and open_environments.get(text, 0):
-            partner[_unwind(tokens, open_tokens, open_environments, text)] = index
+            opener = ALONE
+            while opener == ALONE or tokens[opener][:2] != (TokenKind.BEGIN, text):
+                opener = open_tokens.pop()
+                if tokens[opener].kind is TokenKind.BEGIN:
+                    open_environments[tokens[opener].text] -= 1
+            partner[opener] = index
     return partner
-
-
-def _unwind(tokens: list[Token], open_tokens: list[int], open_environments: dict[str, int], name: str) -> int:
-    while True:
-        index = open_tokens.pop()
-        if tokens[index].kind is TokenKind.BEGIN:
-            open_environments[tokens[index].text] -= 1
-            if tokens[index].text == name:
-                return index
 
 
 def _match_brackets(tokens: list[Token], marks: list[int], partner: list[int]) -> None:

@@ -75,17 +75,16 @@ def _root(order: str, radicand: str) -> Atom:
 
 
 def _in_alphabet(alphabet: str, text: str) -> Atom:
-    return Atom("".join(_letter(alphabet, c) for c in text))
+    def turned(character: str) -> str:
+        if character.isascii() and character.isalnum():
+            case = "DIGIT" if character.isdigit() else "CAPITAL" if character.isupper() else "SMALL"
+            name = f"{case} {unicodedata.name(character).rsplit(' ', 1)[-1]}"
+            for kind in (alphabet.replace("FRAKTUR", "BLACK-LETTER"), f"MATHEMATICAL {alphabet}"):
+                with contextlib.suppress(KeyError):
+                    return unicodedata.lookup(f"{kind} {name}")
+        return character
 
-
-def _letter(alphabet: str, character: str) -> str:
-    if character.isascii() and character.isalnum():
-        case = "DIGIT" if character.isdigit() else "CAPITAL" if character.isupper() else "SMALL"
-        name = f"{case} {unicodedata.name(character).rsplit(' ', 1)[-1]}"
-        for kind in (alphabet.replace("FRAKTUR", "BLACK-LETTER"), f"MATHEMATICAL {alphabet}"):
-            with contextlib.suppress(KeyError):
-                return unicodedata.lookup(f"{kind} {name}")
-    return character
+    return Atom("".join(map(turned, text)))
 
 
 def _dingbat(printer: Printer, index: int, end: int, math: bool) -> Printed:

@@ -50,10 +50,7 @@ class PrintedCell(NamedTuple):
     text: str
     rowspan: int = 1
     colspan: int = 1
-    tex_slot: Slot | None = None
-    """Where it is on TeX's grid, once rows are joined; rows and columns that are taken out change only the
-    rest.
-    """
+    tex_slot: Slot | None = None  # where it is on TeX's grid, whatever is taken out: once rows are joined
 
     @property
     def cols(self) -> range:

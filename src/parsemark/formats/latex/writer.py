@@ -12,14 +12,9 @@ from parsemark.errors import FormatError
 from parsemark.formats.latex.special import latex_to_text
 from parsemark.model import Cell, Table
 
+_NAMES = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "`": "asciigrave"}
 _ESCAPES = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "`": r"\textasciigrave{}",
-        **{character: f"\\{character}" for character in "&%$#_{}"},
-    }
+    {sign: rf"\text{name}{{}}" for sign, name in _NAMES.items()} | {sign: f"\\{sign}" for sign in "&%$#_{}"}
 )
 _SCRIPT = re.compile(r"(?:\^(?:[^\s{}\\^_$]|\{[^{}\\$]{2,80}\})|_\{[^{}\\$]{2,80}\}|(?<=\b[^\W\d_])_\w\b)++")
 """Scripts as `latex_to_text` prints them. A word such as `file_1` has none: before `_` stands one letter."""
@@ -113,15 +108,11 @@ def _row(table: Table, row: int) -> str:
 def _cell(cell: Cell, is_first: bool) -> str:
     text = ""
     if is_first:
-        lines = [_protected(escape_latex(line)) for line in cell.text.split("\n")]
-        text = r"\\".join(lines)
+        lines = [escape_latex(line) for line in cell.text.split("\n")]
+        # A star or a bracket behind `\\` would be taken for its argument.
+        text = r"\\".join(f"{{{line[0]}}}{line[1:]}" if line[:1] in ("[", "*") else line for line in lines)
         if len(lines) > 1:
             text = rf"\shortstack{{{text}}}"
         if cell.rowspan > 1:
             text = rf"\multirow{{{cell.rowspan}}}{{*}}{{{text}}}"
     return rf"\multicolumn{{{cell.colspan}}}{{l}}{{{text}}}" if cell.colspan > 1 else text
-
-
-def _protected(text: str) -> str:
-    r"""A star or a bracket behind `\\` would be taken for its argument."""
-    return f"{{{text[0]}}}{text[1:]}" if text[:1] in ("[", "*") else text

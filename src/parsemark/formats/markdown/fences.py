@@ -9,8 +9,7 @@ from parsemark.formats.found_table import split_lines
 _FENCE = re.compile(r"\s*+(`{3,}+|~{3,}+)\s*+([\w+.-]*+)\s*+")
 MARKUP_LANGUAGES = frozenset({"markdown", "md", "html", "xml", "latex", "tex", "csv", "tsv"})
 """What stands in such a fence is part of the document and not code."""
-TEXT_LANGUAGES = frozenset({"", "text", "txt", "plain", "plaintext"})
-"""What stands in such a fence may be either."""
+TEXT_LANGUAGES = frozenset({"", "text", "txt", "plain", "plaintext"})  # what these hold may be either
 
 
 class Fence(NamedTuple):

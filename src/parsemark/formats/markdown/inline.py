@@ -36,7 +36,19 @@ def inline_text(source: str, position: int | None = None) -> str:
     if _SPECIAL.search(source) is None:
         return clean(source)
     kept: list[str] = []
-    text = _hide_protected(source, kept)
+
+    def hide(part: str) -> str:
+        """One private character in place of a part that is not Markdown."""
+        kept.append(part)
+        return chr(_FIRST_PLACEHOLDER + len(kept) - 1)
+
+    pieces, at = list[str](), 0
+    for start, end, kind in protected_spans(source):
+        part = source[start + 1] if kind == "escape" else source[start:end]
+        part = part.strip("`").replace("\\|", "|") if kind == "code" else part
+        pieces += [_PLACEHOLDERS.sub(lambda m: hide(m[0]), source[at:start]), hide(part)]
+        at = end
+    text = "".join([*pieces, _PLACEHOLDERS.sub(lambda m: hide(m[0]), source[at:])])
     text = _LINK.sub(r"\1", text)
     text = _STRUCK.sub(r"\1", without_emphasis(text))
     text = _EMPHASISED_SIGN.sub(r"\1", text)
@@ -142,32 +154,6 @@ def escape_inline(text: str, *, brackets: bool = True) -> str:
     return "".join([*pieces, text[position:]]).replace("\n", "<br>")
 
 
-def _hide_protected(source: str, kept: list[str]) -> str:
-    """Put one private character in place of each part that is not Markdown, and remember the part."""
-    pieces: list[str] = []
-    position = 0
-    for start, end, kind in protected_spans(source):
-        pieces.append(_hide_private(source[position:start], kept))
-        part = source[start:end]
-        if kind == "escape":
-            part = part[1]
-        elif kind == "code":
-            part = part.strip("`").replace("\\|", "|")
-        pieces.append(_hide(part, kept))
-        position = end
-    pieces.append(_hide_private(source[position:], kept))
-    return "".join(pieces)
-
-
-def _hide_private(text: str, kept: list[str]) -> str:
-    return _PLACEHOLDERS.sub(lambda m: _hide(m.group(), kept), text)
-
-
-def _hide(part: str, kept: list[str]) -> str:
-    kept.append(part)
-    return chr(_FIRST_PLACEHOLDER + len(kept) - 1)
-
-
 PUNCTUATION = r"!-/:-@\[-`{-~"
 
 _MATH = re.compile(
@@ -193,7 +179,11 @@ def match_math(text: str, position: int) -> int | None:
 
 
 def protected_spans(text: str) -> list[InlineSpan]:
-    """Math, code and escaped characters, in order and disjoint."""
+    r"""Math, code and escaped characters, in which pipes and stars are not Markdown's; in order and disjoint.
+
+    Math is `$…$`, `$$…$$` and `\(…\)`; a single dollar opens math only before a character and closes it only
+    after one and not before a digit (pandoc's rule), so that prices stay text. All scans are linear.
+    """
     if "\\" not in text and "$" not in text and "`" not in text:
         return []
     ticks: dict[int, list[int]] = defaultdict(list)

@@ -127,14 +127,9 @@ def _is_regular(lines: list[str], delimiter: str, min_fields: int = 6) -> bool:
     is_list = not any(field.strip() for row in rows for field in row[1:])  # its items end with a semicolon
     if is_list or any(_GAP.search(field) for row in rows for field in row):
         return False
-    if _has_prose_spacing(rows):
+    spaced = sum(field.startswith(" ") for row in rows for field in row[1:])
+    if spaced > 0.2 * sum(len(row) - 1 for row in rows):  # behind commas, as in sentences
         ends_sentences = any(line.rstrip().endswith((".", ":", "!", "?", ",")) for line in lines)
         fields_are_short = all(len(field.strip()) <= _SHORT_FIELD for row in rows for field in row)
         return fields_are_short and not ends_sentences and len(rows) >= 3 and min(counts) >= 3
     return len(rows) * min(counts) >= min_fields or delimiter == ";" or any('"' in line for line in lines)
-
-
-def _has_prose_spacing(rows: list[list[str]]) -> bool:
-    """Whether a space follows the commas, as in sentences."""
-    spaced = sum(field.startswith(" ") for row in rows for field in row[1:])
-    return spaced > 0.2 * sum(len(row) - 1 for row in rows)

@@ -154,10 +154,14 @@ def _merged_cells(canvas: list[str], rules: list[int], edges: list[int]) -> list
     joined: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for row, col in places:
         right, below = (row, col + 1), (row + 1, col)
-        if col + 1 < n_cols and not _has_wall(canvas, rules[row], rules[row + 1], edges[col + 1]):
+        walls, line = canvas[rules[row] + 1 : rules[row + 1]], canvas[rules[row + 1]]
+        part = line[edges[col] + 1 : edges[col + 1]]
+        has_wall = all(wall[edges[col + 1] : edges[col + 1] + 1] in _WALLS for wall in walls)
+        has_rule = not line or (part != "" and _RULES.issuperset(part))
+        if col + 1 < n_cols and not has_wall:
             joined[row, col].append(right)
             joined[right].append((row, col))
-        if row + 1 < n_rows and not _has_rule(canvas[rules[row + 1]], edges[col], edges[col + 1]):
+        if row + 1 < n_rows and not has_rule:
             joined[row, col].append(below)
             joined[below].append((row, col))
     areas: list[_Area] = []
@@ -174,13 +178,3 @@ def _merged_cells(canvas: list[str], rules: list[int], edges: list[int]) -> list
         if areas[-1].rowspan * areas[-1].colspan != len(own):
             return [_Area(row, col, 1, 1) for row, col in places]
     return areas
-
-
-def _has_wall(canvas: list[str], top: int, bottom: int, edge: int) -> bool:
-    between = canvas[top + 1 : bottom]
-    return not between or all(line[edge : edge + 1] in _WALLS for line in between)
-
-
-def _has_rule(line: str, left: int, right: int) -> bool:
-    part = line[left + 1 : right]
-    return not line or (bool(part) and all(c in _RULES for c in part))

@@ -16,7 +16,6 @@ from parsemark.errors import LatexError, MissingDependencyError, PdfError
 from parsemark.formats.latex.symbols import ACCENTS, symbol
 from parsemark.metrics.cdm import listed
 from parsemark.metrics.cdm.colours import Coloured, colour_of
-from parsemark.metrics.cdm.symbol_pairs import Box, DrawnFormula
 from parsemark.metrics.cdm.tokens import is_nested
 from parsemark.system.pdflatex import APT_PACKAGES, Compiled, CompileLimits, compile_latex, precompiled
 from parsemark.system.scratch import ScratchFolder
@@ -48,6 +47,19 @@ _LIMITS = CompileLimits(cpu_s=30, wall_s=120.0, memory_mb=1024, output_mb=64)
 _SINGLE = CompileLimits(cpu_s=30, wall_s=60.0, memory_mb=1024, output_mb=16)
 
 
+Box = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnFormula:
+    """A formula as it was drawn: its signs that left ink, with their boxes."""
+
+    tokens: tuple[str, ...]
+    boxes: tuple[Box, ...]  # left, top, right, bottom in pixels
+    width: int
+    height: int
+
+
 @dataclass(frozen=True, slots=True)
 class FormulaPicture:
     """What became of one formula: drawn, or why not."""
@@ -59,8 +71,7 @@ class FormulaPicture:
 def draw(formulas: Sequence[Coloured]) -> list[FormulaPicture]:
     """Draw formulas, each on a page of its own; nothing that one of them says reaches another.
 
-    Raises:
-        MissingDependencyError: There is no pdflatex, or not one that can draw a plain formula.
+    MissingDependencyError where no pdflatex can draw a plain formula.
     """
     pictures: list[FormulaPicture | None] = [None] * len(formulas)
     groups: dict[tuple[int, bool], list[int]] = {}

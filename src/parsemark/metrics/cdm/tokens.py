@@ -10,8 +10,7 @@ from parsemark.errors import FormatError
 from parsemark.metrics.cdm.printer import OPERATORS, print_nodes
 
 MAX_CHARACTERS = 20_000
-_MAX_SOURCE = 2 * MAX_CHARACTERS
-"""With comments and labels, which are taken out before the limit is looked at."""
+_MAX_SOURCE = 2 * MAX_CHARACTERS  # with comments and labels, which are taken out before the limit counts
 _PERCENT = "\ue000"  # stands for an escaped per cent sign while comments are cut
 _CJK_CLASS = "\u4e00-\u9fff\u3400-\u4dbf"
 _CJK = re.compile(f"[{_CJK_CLASS}]")
@@ -142,8 +141,7 @@ def is_costly(text: str) -> bool:
     >>> is_costly("\\sqrt[3]{x}" * 500), is_costly("\\sqrt[" * 17 + "x" * 100)
     (False, True)
     """
-    lost = [0]
-    """Of each group or bracket that is open: how deep brackets that never close are nested in it."""
+    lost = [0]  # of each group or bracket that is open: how deep brackets that never close are nested in it
     kinds = ["{"]
 
     def leave(is_lost: bool) -> None:

@@ -14,8 +14,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import extract
 
 from parsemark.metrics.reader.events import MISLEADING, Causes, Event, Kind, quote
-from parsemark.metrics.reader.likeness import ALIKE, ANOTHER_UNIT, slip
-from parsemark.metrics.reader.notations import OPPOSITE, SIGN_CHANGED, Change
+from parsemark.metrics.reader.likeness import ALIKE, ANOTHER_UNIT, OPPOSITE, SIGN_CHANGED, Change, slip
 from parsemark.metrics.reader.paths import How, Level, Path, PathMatch, holds, match, worded
 
 _CERTAIN = 0.999

@@ -7,8 +7,17 @@ from functools import lru_cache
 from itertools import groupby, starmap
 from typing import NamedTuple
 
-from parsemark.metrics.reader.likeness import ANOTHER_UNIT, NEAR, difference
-from parsemark.metrics.reader.notations import ANOTHER, SAME, SIGN, Change, Difference, misread
+from parsemark.metrics.reader.likeness import (
+    ANOTHER,
+    ANOTHER_UNIT,
+    NEAR,
+    SAME,
+    SIGN,
+    Change,
+    Difference,
+    difference,
+    misread,
+)
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.texts import are_other_units, powers, tight
 
@@ -16,8 +25,7 @@ Path = tuple[str, ...]
 
 _WITHOUT_UNIT = 0.85  # likeness of a name without its unit, at least
 _GROUP_WEIGHT = 0.5  # weight of the upper levels of a path against the last one, where paths are compared
-_WHOLE = 0.8
-"""Paths whose joined texts are at least this alike are the same one, however it is cut into levels."""
+_WHOLE = 0.8  # paths whose joined texts are at least this alike are one, however it is cut into levels
 _SEPARATORS = re.compile(rf"(?:[\s/_|:>.,;()\[\]&+]|(?!{SIGN.pattern})(?:(?<!\d)-|-(?!\d)))+")
 """What parts words; not the sign of a number, nor what is between the ends of a range."""
 _SIGNED = re.compile(rf"{SIGN.pattern}[\d.]+")

@@ -32,8 +32,7 @@ _MOST_ROWS = 400
 _UP_TO = re.compile(r"(?<=\w)\s?[–—]\s?(?=\w)|(?<=\d)(?:-|\s-\s)(?=\d)")
 _DASH = re.compile(r"(?<=[\w%])[–—-]$")
 _ROWS_TOGETHER = 0.8  # severity of rows run together with spaces between them, against 1 without
-_SEPARATE = 0.9
-"""Rows are folded, not merged, if this share of their cells has each part on a line of its own."""
+_SEPARATE = 0.9  # rows are folded, not merged, if this share of their cells has a line for each part
 _GAIN = 0.05  # likeness that a piece has to add
 _MOST_LINES = 6  # a torn row has at most this many pieces on each side of the one that was recognised
 

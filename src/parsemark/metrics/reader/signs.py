@@ -25,8 +25,7 @@ from parsemark.metrics.reader.value_kinds import CHECKED, UNCHECKED
 
 _SAYING_YES = ["✓", "✔", "√", "✅", "yes", "true", "ja", "oui", "sí", "да", "是", "はい", "نعم"]
 _SAYING_NO = ["✗", "✘", "✕", "✖", "×", "❌", "☒", "☐", "no", "false", "nein", "non", "нет", "否", "لا"]
-SAYS = dict.fromkeys(_SAYING_YES, True) | dict.fromkeys(_SAYING_NO, False)
-"""How yes and no are said, case folded."""
+SAYS = dict.fromkeys(_SAYING_YES, True) | dict.fromkeys(_SAYING_NO, False)  # case folded
 _IN_PAIRS = {"0": "1", "n": "y", "f": "t", "absent": "present", "○": "●", "□": "■"}
 """What says no beside what says yes, and something else elsewhere; case folded."""
 _MARKS = frozenset("✓√×✗xX•●*★+■◆▲oO○∘")  # signs that alone in a cell may mark that something is there
@@ -137,8 +136,7 @@ _SHAPES = """
     †✝ |‖∣∥¦ ~∼˜⁓ ∪⋃ ∩⋂ ∧⋀ ∨⋁
 """
 _CLASSES = _SHAPES.split()
-_ALONE = {"x": 0, "X": 0, "o": 2, "O": 2}
-"""Letters that look like a symbol where they are all that a cell says."""
+_ALONE = {"x": 0, "X": 0, "o": 2, "O": 2}  # letters that look like a symbol where a cell says nothing else
 _CLASS_OF = {symbol: index for index, symbols in enumerate(_CLASSES) for symbol in symbols}
 _SYMBOLS = frozenset(_CLASS_OF)
 _CLASS_OF |= _ALONE

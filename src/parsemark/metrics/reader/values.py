@@ -6,11 +6,24 @@ from functools import cached_property
 from itertools import chain, compress, product
 from typing import NamedTuple
 
-from parsemark.metrics.reader import notations
 from parsemark.metrics.reader.align import Alignment
 from parsemark.metrics.reader.events import Causes, Event, Kind, quote
-from parsemark.metrics.reader.likeness import ANOTHER_UNIT, MARKS, NEAR, difference, likeness, slip
-from parsemark.metrics.reader.notations import ANOTHER, SAME, Change, Difference, misread, noted
+from parsemark.metrics.reader.likeness import (
+    ANOTHER,
+    ANOTHER_UNIT,
+    HARDLY,
+    MARKS,
+    NEAR,
+    SAME,
+    SLIGHTLY,
+    Change,
+    Difference,
+    difference,
+    likeness,
+    misread,
+    noted,
+    slip,
+)
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.signs import SAYS
 from parsemark.metrics.reader.structure import Structure, filled_down
@@ -34,8 +47,7 @@ class Asked:
         self.weights: dict[Position, float] = {}
         self.of_row: defaultdict[int, float] = defaultdict(float)
         self.of_column: defaultdict[int, float] = defaultdict(float)
-        self.section_of: dict[int, str] = {}
-        """The heading above each row of data."""
+        self.section_of: dict[int, str] = {}  # the heading above each row of data
         section = ""
         for row in range(structure.n_header, truth.n_rows):
             texts = truth.texts[row]
@@ -56,8 +68,7 @@ class Asked:
         self.total = max(1.0, sum(self.weights.values()))
         over = set(chain.from_iterable(truth.texts[: structure.n_header]))
         beside = {truth.texts[r][c] for r in self.section_of for c in stubs}
-        self.only_over_columns = frozenset(over - beside - {""})
-        """What names columns and no row."""
+        self.only_over_columns = frozenset(over - beside - {""})  # what names columns and no row
         self.only_beside_rows = frozenset(beside - over - {""})
 
     @cached_property
@@ -100,8 +111,7 @@ class Side:
     def __init__(self, asked: Asked, pred: Sheet, alignment: Alignment, torn: frozenset[int]) -> None:
         self.asked, self.truth, self.structure = asked, asked.truth, asked.structure
         self.pred, self.alignment = pred, alignment
-        self.torn = torn
-        """Rows of the truth that the prediction gives as several."""
+        self.torn = torn  # rows of the truth that the prediction gives as several
         self.valued = {c: p for c, p in alignment.columns.items() if c not in self.structure.stubs}
         """Columns of values, and the predicted ones that answer them."""
         self.slipped, self.pred_header = self._find_slipped()
@@ -252,9 +262,9 @@ class Side:
         """The difference of two values if the same was done to others."""
         meant, said = SAYS.get(a.text.casefold()), SAYS.get(a.found.casefold())
         if meant is not None and said is not None:
-            return noted("signs given by others", 0.9, notations.HARDLY) if meant is said else ANOTHER
+            return noted("signs given by others", 0.9, HARDLY) if meant is said else ANOTHER
         if _is_sign(a.text) and self.renamed.get(a.text) == a.found:
-            return noted("signs given by others", severity=notations.SLIGHTLY if a.found else 1.0)
+            return noted("signs given by others", severity=SLIGHTLY if a.found else 1.0)
         if a.col in self.units and is_numeric(a.text) and (unit := _added(a.text, a.found)):
             if unit != self.units[a.col]:
                 return ANOTHER  # the others have another one

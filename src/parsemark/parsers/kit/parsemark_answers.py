@@ -12,6 +12,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -211,9 +212,8 @@ def _html_of_grid(rows: Sequence[Sequence[tuple[str, str]]]) -> str:
             while r + down < len(rows) and _belongs(rows[r + down], c, across):
                 down += 1
             taken |= {(r + i, c + j) for i in range(down) for j in range(across)}
-            spans = (f' rowspan="{down}"' if down > 1 else "") + (
-                f' colspan="{across}"' if across > 1 else ""
-            )
+            spans = f' rowspan="{down}"' if down > 1 else ""
+            spans += f' colspan="{across}"' if across > 1 else ""
             tag = "th" if kind in ("ched", "rhed", "srow") else "td"
             cells.append(f"<{tag}{spans}>{html.escape(said, quote=False)}</{tag}>")
         lines.append(f"<tr>{''.join(cells)}</tr>")
@@ -244,6 +244,10 @@ def place(numbers: object, unit: tuple[float, float], page: tuple[float, float])
     return across[0], down[0], across[1], down[1]
 
 
+def _numbers(text: str) -> list[float]:
+    return [float(v) for v in re.findall(r"-?\d{1,9}(?:\.\d{1,9})?", text)]
+
+
 def layout_output(blocks: Sequence[Block]) -> Json:
     """Elements in reading order, and the page as Markdown."""
     elements, texts = [], []
@@ -259,27 +263,21 @@ def _element(block: Block, order: int) -> tuple[Json, str]:
     content = block.content.strip()
     said = plain_text(content) if _IS_HTML.search(content) else content
     category = category_of(block.label, said)
+    made = partial(layout_element, box=block.box, order=order)
     if category != "figure" and _TABLE.search(content):
         html_table = _with_otsl_as_html(content)
-        return layout_element("Table", html=html_table, box=block.box, order=order), html_table
+        return made("Table", html=html_table), html_table
     if category == "table":
-        return layout_element("Table", markdown=content, box=block.box, order=order), content
+        return made("Table", markdown=content), content
     if category == "equation_isolated":
         latex = bare_formula(said)
-        return (
-            layout_element(block.label, latex=latex, box=block.box, order=order),
-            f"$$\n{latex}\n$$" if latex else "",
-        )
+        return made(block.label, latex=latex), f"$$\n{latex}\n$$" if latex else ""
     if category == "title":
         level = re.match(r"#{1,6}(?=\s)", content) or re.match(r"<h([1-6])\b", content, re.I)
         marks = "#" if level is None else level[0] if level[0][0] == "#" else "#" * int(level[1])
         said = said.lstrip("#").strip()
-        return layout_element(
-            block.label, text=said, box=block.box, order=order
-        ), f"{marks} {said}" if said else ""
-    if category == "figure":
-        return layout_element(block.label, box=block.box, order=order), ""
-    return layout_element(block.label, text=said, box=block.box, order=order), said
+        return made(block.label, text=said), f"{marks} {said}" if said else ""
+    return (made(block.label), "") if category == "figure" else (made(block.label, text=said), said)
 
 
 _IS_HTML = re.compile(r"<(?:p|div|h[1-6]|ul|ol|li|br|b|i|math|img|span|pre|code|input)\b[^<>]{0,500}>", re.I)
@@ -300,20 +298,15 @@ def bare_formula(text: str) -> str:
 
 
 def dots_output(text: str, picture: tuple[int, int], page: tuple[float, float]) -> Json:
-    """dots.ocr's list of elements, in reading order, with boxes in the picture's pixels.
-
-    An answer without any such element is the page's Markdown.
-    """
+    """dots.ocr's list of elements, with boxes in the picture's pixels; the page's Markdown if it has none."""
     unit = (page[0] / picture[0], page[1] / picture[1])
     blocks = []
     for item in _json_objects(text):
         label, said = item.get("category"), item.get("text")
         if not isinstance(label, str) and not isinstance(said, str):
             continue
-        box = place(item.get("bbox"), unit, page)
-        blocks.append(
-            Block(label if isinstance(label, str) else "Text", said if isinstance(said, str) else "", box)
-        )
+        box, label = place(item.get("bbox"), unit, page), label if isinstance(label, str) else "Text"
+        blocks.append(Block(label, said if isinstance(said, str) else "", box))
     return layout_output(blocks) if blocks else text_output("markdown", text)
 
 
@@ -346,8 +339,7 @@ def _broken_object(text: str) -> Json:
     """What can be told of an element whose JSON breaks off, or has quotes that are not escaped."""
     item: Json = {}
     if box := re.search(r'"bbox"\s*:\s*\[([^\]]{0,200})\]', text):
-        numbers = re.findall(r"-?\d{1,9}(?:\.\d{1,9})?", box[1])
-        item["bbox"] = [float(v) for v in numbers]
+        item["bbox"] = _numbers(box[1])
     if label := re.search(r'"category"\s*:\s*"([^"]{0,40})"', text):
         item["category"] = label[1]
     if said := re.search(r'"text"\s*:\s*"', text):
@@ -396,7 +388,7 @@ def deepseek_output(text: str, page: tuple[float, float]) -> Json:
     if before:
         blocks.append(Block("text", before))
     for tag, content in _stretches(tags, text):
-        numbers = [float(v) for v in re.findall(r"-?\d{1,9}(?:\.\d{1,9})?", tag[2])]
+        numbers = _numbers(tag[2])
         box = None
         if numbers and len(numbers) % 4 == 0:  # several boxes: the hull
             quads = [numbers[i : i + 4] for i in range(0, len(numbers), 4)]
@@ -427,14 +419,15 @@ def chandra_output(text: str, scale: float, page: tuple[float, float]) -> Json:
     blocks = []
     for tag, inside in _stretches(tags, text):
         content = _without_ends(inside)
-        numbers = re.search(r"""data-bbox\s*=\s*(?:"([^"]*)"|'([^']*)')""", tag[1], re.I)
-        label = re.search(r"""data-label\s*=\s*(?:"([^"]*)"|'([^']*)')""", tag[1], re.I)
-        box = None
-        if numbers:
-            found = re.findall(r"-?\d{1,9}(?:\.\d{1,9})?", numbers[1] or numbers[2] or "")
-            box = place([float(v) for v in found], unit, page)
-        blocks.append(Block((label[1] or label[2] or "Text") if label else "Text", content, box))
+        box, label = (_attribute(tag[1], name) for name in ("bbox", "label"))
+        corners = None if box is None else place(_numbers(box), unit, page)
+        blocks.append(Block(label or "Text", content, corners))
     return layout_output(blocks)
+
+
+def _attribute(tag: str, name: str) -> str | None:
+    found = re.search(rf"""data-{name}\s*=\s*(?:"([^"]*)"|'([^']*)')""", tag, re.I)
+    return (found[1] or found[2] or "") if found else None
 
 
 def _without_ends(text: str) -> str:

@@ -55,10 +55,7 @@ _NOT_SHOWN = frozenset(("script", "style", "head", "title"))
 
 
 def category_of(label: str, text: str | None = None) -> str:
-    """OmniDocBench's category for a tool's label; `text_block` for one that is not known.
-
-    A caption of whatever belongs to a table if it says so itself.
-    """
+    """OmniDocBench's category for a tool's label, else `text_block`; a caption's text says what it is of."""
     folded = "".join(c for c in label.lower() if c.isalnum())
     if folded in _ANY_CAPTION:
         return "table_caption" if _OF_A_TABLE.match(text or "") else "figure_caption"
@@ -77,9 +74,7 @@ def layout_element(
     order: int | None = None,  # place in reading order
     confidence: float | None = None,  # the tool's own probability
 ) -> Json:
-    """One element of a page by what the tool calls it. A formula's text is taken for LaTeX unless that is
-    given.
-    """
+    """One element by what the tool calls it; without LaTeX, a formula's text is taken for it."""
     said = text if text is not None else (plain_text(html) if html is not None else None)
     category = category_of(label, said)
     place = None if box is None else tuple(scale * v for v in corners(box))
@@ -246,11 +241,9 @@ def formulas_output(pdf: str, page: int, read: Callable[[Any], str], min_confide
     found = []
     for name, score, box in find_regions(np.asarray(image)[:, :, ::-1].copy(), min_confidence):
         if name == "equation":
-            grown = [box[0] - margin, box[1] - margin, box[2] + margin, box[3] + margin]
-            crop = image.crop(
-                (max(0, grown[0]), max(0, grown[1]), min(image.width, grown[2]), min(image.height, grown[3]))
-            )
-            found.append((score, box, read(crop)))
+            first = max(0, box[0] - margin), max(0, box[1] - margin)
+            last = min(image.width, box[2] + margin), min(image.height, box[3] + margin)
+            found.append((score, box, read(image.crop((*first, *last)))))
     found.sort(key=lambda item: (item[1][1], item[1][0]))
     elements = [
         layout_element("equation", latex=latex, box=box, scale=72 / dpi, order=order, confidence=score)
@@ -273,8 +266,7 @@ def paragraphs_output(
     texts = ["\n".join(line.text for line in group) for group in groups]
     elements = []
     for order, (text, group) in enumerate(zip(texts, groups, strict=True)):
-        known = [line.confidence for line in group if line.confidence is not None]
-        mean = sum(known) / len(known) if known else None
+        mean = sum(line.confidence for line in group) / len(group)
         place = hull([line.box for line in group])
         elements.append(block("text_block", text, box=place, order=order, confidence=mean))
     return elements_output(elements, text="\n\n".join(texts))

@@ -160,7 +160,7 @@ class Line(NamedTuple):
 
     text: str
     box: Corners
-    confidence: float | None = None
+    confidence: float = 1.0
 
 
 def paragraphs(lines: list[Line]) -> list[list[Line]]:

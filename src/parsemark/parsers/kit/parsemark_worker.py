@@ -22,7 +22,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -69,33 +69,21 @@ def text_output(format: str, content: str) -> Json:
 def elements_output(
     elements: Iterable[Json], *, markdown: str | None = None, text: str | None = None
 ) -> Json:
-    """The page as separate elements (see `table`), beside the whole page where it is given.
-
-    `text` is plain text, in which signs of Markdown mean themselves.
-    """
+    """The page as separate elements (see `table`), beside its Markdown, or its plain text, where given."""
     output = {"format": "elements", "elements": list(elements), "content": markdown}
     return output if text is None else {**output, "content": text, "content_format": "text"}
 
 
 def table(
-    rows: Sequence[Sequence[str | None]] | None = None,
+    rows: Sequence[Sequence[str | None]] | None = None,  # texts; None is a position without a cell
     *,
-    cells: Sequence[Json] | None = None,
-    html: str | None = None,
-    markdown: str | None = None,
-    box: Sequence[float] | None = None,
-    confidence: float | None = None,
+    cells: Sequence[Json] | None = None,  # with their place on the grid, see `cell`
+    html: str | None = None,  # a `<table>` as the parser wrote it
+    markdown: str | None = None,  # a Markdown table as the parser wrote it
+    box: Sequence[float] | None = None,  # in points from the top left of the page as it is shown
+    confidence: float | None = None,  # the parser's own probability that this is a table
 ) -> Json:
-    """One table, by exactly one of `rows` (no spans), `cells` (see `cell`), `html` and `markdown`.
-
-    Args:
-        rows: Texts row by row; None is a position without a cell.
-        cells: Cells with their place on the grid.
-        html: A `<table>` as the parser wrote it.
-        markdown: A Markdown table as the parser wrote it.
-        box: (x0, y0, x1, y1) in points from the top left of the page as it is shown.
-        confidence: The parser's own probability that this is a table.
-    """
+    """One table, by exactly one of `rows` (no spans), `cells`, `html` and `markdown`."""
     if rows is not None:
         cells = [cell(r, c, t) for r, row in enumerate(rows) for c, t in enumerate(row) if t is not None]
     listed = None if cells is None else list(cells)
@@ -105,27 +93,16 @@ def table(
 
 
 def block(
-    category: str,
-    text: str | None = None,
+    category: str,  # OmniDocBench's: title, text_block, list_group, figure, figure_caption, table_caption, …
+    text: str | None = None,  # what it says
     *,
-    box: Sequence[float] | None = None,
-    order: int | None = None,
-    html: str | None = None,
-    latex: str | None = None,
-    confidence: float | None = None,
+    box: Sequence[float] | None = None,  # in points from the top left of the page as it is shown
+    order: int | None = None,  # its place in reading order, from 0
+    html: str | None = None,  # where the parser gives that
+    latex: str | None = None,  # where the parser gives that; a formula's may also be given as `text`
+    confidence: float | None = None,  # the parser's own probability
 ) -> Json:
-    """One element that is no table: a title, a text block, a formula, a figure.
-
-    Args:
-        category: One of OmniDocBench's: title, text_block, list_group, figure, figure_caption, table_caption,
-            equation_isolated, header, footer, page_number, page_footnote, code_txt, reference, …
-        text: What it says.
-        box: (x0, y0, x1, y1) in points from the top left of the page as it is shown.
-        order: Its place in reading order, from 0.
-        html: Its HTML, where the parser gives that.
-        latex: Its LaTeX, where the parser gives that; a formula's may also be given as `text`.
-        confidence: The parser's own probability.
-    """
+    """One element that is no table: a title, a text block, a formula, a figure."""
     sure = None if confidence is None else min(1.0, max(0.0, float(confidence)))
     place = {"box": _corners(box), "confidence": sure, "order": order}
     content = {"html": html, "markdown": None, "cells": None, "text": text}
@@ -133,22 +110,15 @@ def block(
 
 
 def structured_table(
-    parts: Iterable[tuple[str, float, Sequence[float]]],
-    words: Iterable[tuple[str, Sequence[float], bool]],
+    parts: Iterable[tuple[str, float, Sequence[float]]],  # (class, score, box) from the upright corner
+    words: Iterable[tuple[str, Sequence[float], bool]],  # (text, box on the page, whether no space follows)
     *,
-    box: Sequence[float],
-    angle: int = 0,
-    confidence: float | None = None,
+    box: Sequence[float],  # the table on the page; all boxes are in points
+    angle: int = 0,  # by how much the table is turned clockwise to be upright: 0, 90, 180 or 270
+    confidence: float | None = None,  # the detector's probability that this is a table
 ) -> Json:
-    """One table by what a structure model sees in it; parsemark makes the cells (docs/structure.md).
-
-    Args:
-        parts: (class, score, box) in points from the corner of the upright table; classes are Table
-            Transformer's ("table row", "table column", "table spanning cell", …).
-        words: (text, box, whether no space follows) in points, on the page.
-        box: The table on the page.
-        angle: By how much the table is turned clockwise to be upright: 0, 90, 180 or 270.
-        confidence: The detector's probability that this is a table.
+    """One table by what a structure model sees in it; parsemark makes the cells (docs/structure.md). Classes
+    of parts are Table Transformer's ("table row", "table column", "table spanning cell", …).
     """
     return {
         **table(box=box, confidence=confidence),
@@ -172,7 +142,6 @@ def cell(
     row: int,
     col: int,
     text: str | None,
-    *,
     rowspan: int = 1,
     colspan: int = 1,
     box: Sequence[float] | None = None,
@@ -197,10 +166,7 @@ def cells_apart(cells: Iterable[Json]) -> list[Json]:
             continue
         mine = {**given, "rowspan": max(1, given["rowspan"]), "colspan": max(1, given["colspan"])}
         if mine["rowspan"] * mine["colspan"] <= _MOST_PLACES:  # else it is refused later, as a whole
-            while any(place in owner for place in _places({**mine, "rowspan": 1})):
-                mine["colspan"] -= 1
-            while any(place in owner for place in _places(mine)):
-                mine["rowspan"] -= 1
+            _shorten(mine, owner)
             owner.update(dict.fromkeys(_places(mine), mine))
         kept.append(mine)
     return kept
@@ -209,6 +175,14 @@ def cells_apart(cells: Iterable[Json]) -> list[Json]:
 def _places(cell: Json) -> list[tuple[int, int]]:
     rows = range(cell["row"], cell["row"] + cell["rowspan"])
     return [(row, col) for row in rows for col in range(cell["col"], cell["col"] + cell["colspan"])]
+
+
+def _shorten(cell: Json, taken: Container[tuple[int, int]]) -> None:
+    """Shorten the spans of a cell whose own place is free to where no place is taken."""
+    while any(place in taken for place in _places({**cell, "rowspan": 1})):
+        cell["colspan"] -= 1
+    while any(place in taken for place in _places(cell)):
+        cell["rowspan"] -= 1
 
 
 def cells_from_boxes(
@@ -227,21 +201,20 @@ def cells_from_boxes(
         row, col = _first(tops, box[1], tolerance), _first(lefts, box[0], tolerance)
         if (row, col) in taken:
             continue  # two boxes at one place: the first one stands
-        spans = (_covered(tops, box[1], box[3], tolerance), _covered(lefts, box[0], box[2], tolerance))
-        rowspan, colspan = _free_extent(row, col, spans, taken)
-        taken.update((r, c) for r in range(row, row + rowspan) for c in range(col, col + colspan))
-        cells.append(cell(row, col, text, rowspan=rowspan, colspan=colspan, box=box))
+        rowspan = _covered(tops, box[1], box[3], tolerance)
+        colspan = _covered(lefts, box[0], box[2], tolerance)
+        found = cell(row, col, text, rowspan=rowspan, colspan=colspan, box=box)
+        _shorten(found, taken)
+        taken.update(_places(found))
+        cells.append(found)
     return cells
 
 
-def _free_extent(row: int, col: int, spans: tuple[int, int], taken: set[tuple[int, int]]) -> tuple[int, int]:
-    """The spans, shortened where boxes that overlap have already taken a place."""
-    rowspan, colspan = spans
-    while any((row, c) in taken for c in range(col, col + colspan)):
-        colspan -= 1
-    while any((r, c) in taken for r in range(row, row + rowspan) for c in range(col, col + colspan)):
-        rowspan -= 1
-    return rowspan, colspan
+def cells_from_rows(found: Any, origin: Sequence[float] = (0.0, 0.0)) -> list[Json]:
+    """The same from a table as pdfplumber and PyMuPDF find it, which knows boxes and texts row by row."""
+    rows = zip(found.rows, found.extract(), strict=True)
+    pairs = [pair for row, texts in rows for pair in zip(row.cells, texts, strict=True)]
+    return cells_from_boxes([(shifted(box, origin), text) for box, text in pairs if box is not None])
 
 
 def crop_offset(media: Sequence[float], crop: Sequence[float], rotation: int) -> tuple[float, float]:
@@ -279,11 +252,6 @@ def _covered(lines: list[float], start: float, end: float, tolerance: float) -> 
 # --- Facts about the tool -------------------------------------------------------------------------------
 
 
-def package_versions(packages: Iterable[str]) -> dict[str, str]:
-    """The installed versions of `packages`."""
-    return {name: metadata.version(name) for name in packages}
-
-
 def program_version(argv: Sequence[str]) -> str:
     """The first line that a program prints about its version, on either stream."""
     done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
@@ -312,30 +280,20 @@ def add_cost(cost_usd: float) -> None:
 
 
 def serve(
-    parse: Parse,
+    parse: Parse,  # given the PDF's path, the page (from 1) and the options, returns the page's output
     *,
-    versions: Sequence[str] = (),
-    programs: dict[str, Sequence[str]] | None = None,
-    facts: dict[str, str] | None = None,
-    weights: Iterable[str | Path] = (),
-    prepare: Callable[[Json], None] | None = None,
+    versions: Sequence[str] = (),  # the packages whose versions are recorded
+    programs: dict[str, Sequence[str]] | None = None,  # name to the command that prints a program's version
+    facts: dict[str, str] | None = None,  # versions that are known otherwise, as that of a server
+    weights: Iterable[str | Path] = (),  # model files whose hashes are recorded
+    prepare: Callable[[Json], None] | None = None,  # called once per set of options before the clock starts
 ) -> None:
-    """Answer requests until standard input ends.
-
-    Args:
-        parse: Given the PDF's path, the page (from 1) and the options, returns the page's output.
-        versions: The packages whose versions are recorded.
-        programs: Name to the command that prints a program's version.
-        facts: Versions that are known otherwise, as that of a server.
-        weights: Model files whose hashes are recorded.
-        prepare: Called once per set of options before the clock starts: load models here.
-    """
-    found = package_versions(versions)
-    found.update(facts or {})
-    found.update({name: program_version(argv) for name, argv in (programs or {}).items()})
+    """Answer requests until standard input ends. Load models in `prepare`."""
+    found = {name: metadata.version(name) for name in versions} | (facts or {})
+    found |= {name: program_version(argv) for name, argv in (programs or {}).items()}
     requests, answers = _streams()
-    hello = {"hello": PROTOCOL, "parser": _script_name(), "versions": found, "weights": hash_files(weights)}
-    _send(answers, {**hello, "prepares": prepare is not None})
+    hello = {"hello": PROTOCOL, "parser": Path(sys.argv[0]).stem, "versions": found}
+    _send(answers, {**hello, "weights": hash_files(weights), "prepares": prepare is not None})
     prepared: set[str] = set()
     for line in requests:
         if line.strip():
@@ -400,10 +358,6 @@ def _peak_memory_mb() -> float | None:
         return None
     peaks = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:")]
     return int(peaks[0]) / 1024 if peaks else None
-
-
-def _script_name() -> str:
-    return Path(sys.argv[0]).stem
 
 
 def run_script(path: str) -> None:

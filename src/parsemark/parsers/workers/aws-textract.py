@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["boto3==1.44.0", "pypdfium2==5.14.0", "pillow==13.0.0"]
-#
 # [tool.parsemark]
 # network = true
 # variables = ["AWS_TEXTRACT_URL", "AWS_SESSION_TOKEN", "AWS_PROFILE"]
@@ -11,10 +9,8 @@
 # gives = ["cells", "boxes", "confidence", "text"]
 # needs = ["env:AWS_ACCESS_KEY_ID", "env:AWS_SECRET_ACCESS_KEY", "env:AWS_DEFAULT_REGION"]
 # paid = true
-#
-# [tool.parsemark.options.usd_per_page]
-# default = 0.015
-# about = "The price of a page in US dollars, for the cost that is recorded"
+# options.usd_per_page.default = 0.015
+# options.usd_per_page.about = "The price of a page in US dollars, for the cost that is recorded"
 # ///
 """aws-textract: `AnalyzeDocument` with tables, through boto3."""
 
@@ -24,6 +20,7 @@ from functools import cache
 
 import boto3
 from botocore.config import Config
+from parsemark_layout import on_page
 from parsemark_pages import open_page, picture
 from parsemark_worker import add_cost, cell, cells_apart, elements_output, serve, table
 
@@ -58,36 +55,22 @@ def parse(pdf, page, options):
 
 
 def children(block, blocks, kind):
-    return [
-        blocks[i]
-        for r in block.get("Relationships", [])
-        if r["Type"] == kind
-        for i in r["Ids"]
-        if i in blocks
-    ]
+    related = [r["Ids"] for r in block.get("Relationships", []) if r["Type"] == kind]
+    return [blocks[i] for ids in related for i in ids if i in blocks]
 
 
 def read(block, blocks, size):
     """Cells, with the merged ones in place of those that they merge."""
     merged = children(block, blocks, "MERGED_CELL")
     covered = {c["Id"] for m in merged for c in children(m, blocks, "CHILD")}
-    plain = [
-        c for c in children(block, blocks, "CHILD") if c["BlockType"] == "CELL" and c["Id"] not in covered
-    ]
-    cells = [
-        cell(
-            c["RowIndex"] - 1,
-            c["ColumnIndex"] - 1,
-            words(c, blocks),
-            rowspan=c.get("RowSpan", 1),
-            colspan=c.get("ColumnSpan", 1),
-            box=box(c, size),
-        )
-        for c in [*merged, *plain]
-    ]
-    return table(
-        cells=cells_apart(cells), box=box(block, size), confidence=block.get("Confidence", 0.0) / 100
-    )
+    own = [c for c in children(block, blocks, "CHILD") if c["BlockType"] == "CELL"]
+    cells = []
+    for c in [*merged, *(c for c in own if c["Id"] not in covered)]:
+        place = c["RowIndex"] - 1, c["ColumnIndex"] - 1
+        spans = c.get("RowSpan", 1), c.get("ColumnSpan", 1)
+        cells.append(cell(*place, words(c, blocks), *spans, box(c, size)))
+    confidence = block.get("Confidence", 0.0) / 100
+    return table(cells=cells_apart(cells), box=box(block, size), confidence=confidence)
 
 
 def words(block, blocks):
@@ -102,8 +85,8 @@ def words(block, blocks):
 
 def box(block, size):
     place = block["Geometry"]["BoundingBox"]
-    x, y = place["Left"] * size[0], place["Top"] * size[1]
-    return (x, y, x + place["Width"] * size[0], y + place["Height"] * size[1])
+    x, y = place["Left"], place["Top"]
+    return on_page((x, y, x + place["Width"], y + place["Height"]), *size)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0"]
-#
 # [tool.parsemark]
 # network = true
 # about = "Azure AI Document Intelligence, layout model"
@@ -10,14 +8,9 @@
 # gives = ["cells", "boxes", "markdown"]
 # needs = ["env:AZURE_DI_ENDPOINT", "env:AZURE_DI_KEY"]
 # paid = true
-#
-# [tool.parsemark.options.usd_per_page]
-# default = 0.01
-# about = "The price of a page in US dollars, for the cost that is recorded"
-#
-# [tool.parsemark.options.model]
-# default = "prebuilt-layout"
-# about = "The model that analyses the page"
+# options.usd_per_page.default = 0.01
+# options.usd_per_page.about = "The price of a page in US dollars, for the cost that is recorded"
+# options.model = { default = "prebuilt-layout", about = "The model that analyses the page" }
 # ///
 """azure-document-intelligence: `analyze` on the single page, asked until it is done."""
 
@@ -26,6 +19,7 @@ import os
 from urllib.parse import urlsplit
 
 from parsemark_http import call, poll
+from parsemark_layout import on_page
 from parsemark_pages import open_page, single_page
 from parsemark_worker import add_cost, cell, cells_apart, elements_output, serve, table
 
@@ -52,9 +46,8 @@ def parse(pdf, page, options):
     result = poll(lambda: done(where, key))
     with open_page(pdf, page) as opened:
         unit = points((result.get("pages") or [{}])[0], opened.get_size())
-    return elements_output(
-        (read(item, unit) for item in result.get("tables") or []), markdown=result.get("content")
-    )
+    tables = (read(item, unit) for item in result.get("tables") or [])
+    return elements_output(tables, markdown=result.get("content"))
 
 
 def points(sheet, size):
@@ -74,17 +67,11 @@ def done(where, key):
 
 
 def read(item, unit):
-    cells = [
-        cell(
-            c["rowIndex"],
-            c["columnIndex"],
-            said(c.get("content") or ""),
-            rowspan=c.get("rowSpan", 1),
-            colspan=c.get("columnSpan", 1),
-            box=place(c.get("boundingRegions"), unit),
-        )
-        for c in item["cells"]
-    ]
+    cells = []
+    for c in item["cells"]:
+        spans = c.get("rowSpan", 1), c.get("columnSpan", 1)
+        text, box = said(c.get("content") or ""), place(c.get("boundingRegions"), unit)
+        cells.append(cell(c["rowIndex"], c["columnIndex"], text, *spans, box))
     return table(cells=cells_apart(cells), box=place(item.get("boundingRegions"), unit))
 
 
@@ -97,10 +84,7 @@ def said(text):
 def place(regions, unit):
     """The hull of all regions: a cell or table may have several."""
     corners = [v for region in regions or [] for v in region.get("polygon") or []]
-    if not corners:
-        return None
-    xs, ys = [x * unit[0] for x in corners[0::2]], [y * unit[1] for y in corners[1::2]]
-    return (min(xs), min(ys), max(xs), max(ys))
+    return on_page(corners, *unit) if corners else None
 
 
 if __name__ == "__main__":

@@ -1,21 +1,17 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "camelot-py==2.0.0", "playa-pdf==1.1.0", "pypdfium2==5.14.0", "opencv-python-headless==5.0.0.93",
 #   "numpy==2.4.6", "pandas==3.1.1",
 # ]
-#
 # [tool.parsemark]
 # about = "Tables from ruling lines (lattice) or from the alignment of text (stream, network, hybrid)"
 # licence = "MIT"
 # homepage = "https://github.com/camelot-dev/camelot"
 # gives = ["cells", "boxes"]
 # paper = "Soric et al.: Camelot"
-#
-# [tool.parsemark.options.flavor]
-# default = "lattice"
-# choices = ["lattice", "stream", "network", "hybrid"]
-# about = "Which of camelot's methods is used"
+# options.flavor.default = "lattice"
+# options.flavor.choices = ["lattice", "stream", "network", "hybrid"]
+# options.flavor.about = "Which of camelot's methods is used"
 # ///
 """camelot: `read_pdf` with one of its flavors.
 

@@ -1,10 +1,8 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "torch==2.13.0", "torchvision==0.28.0", "doclayout-yolo==0.0.4", "huggingface-hub==1.5.0",
 #   "pypdfium2==5.14.0",
 # ]
-#
 # [tool.parsemark]
 # about = "DocLayout-YOLO: the layout of the page; text from its text layer, tables without structure"
 # licence = "AGPL-3.0"
@@ -14,14 +12,8 @@
 # paper = "OmniDocBench: DocLayout-YOLO among the layout models"
 # weights = "DOCLAYOUT_YOLO_WEIGHTS: one checkpoint, as doclayout_yolo_docstructbench_imgsz1024.pt"
 # weight-files = ["*.pt"]
-#
-# [tool.parsemark.options.min_confidence]
-# default = 0.05
-# about = "Boxes below this confidence are not reported"
-#
-# [tool.parsemark.options.size]
-# default = 1024
-# about = "Side of the picture that the network sees"
+# options.min_confidence = { default = 0.05, about = "Boxes below this confidence are not reported" }
+# options.size = { default = 1024, about = "Side of the picture that the network sees" }
 # ///
 """doclayout-yolo: `YOLOv10.predict` on the page's picture; a box says what the words in it say."""
 
@@ -50,32 +42,23 @@ def parse(pdf, page, options):
     with open_page(pdf, page) as opened:
         image, words = picture(opened, DPI), pdf_words(opened)
     device = "cuda:0" if torch.cuda.is_available() else "cpu"
-    (result,) = model().predict(
-        image, imgsz=options["size"], conf=options["min_confidence"], device=device, verbose=False
-    )
+    settings = {"imgsz": options["size"], "conf": options["min_confidence"], "device": device}
+    (result,) = model().predict(image, **settings, verbose=False)
     return read(result, words, 72 / DPI)
 
 
 def read(result, words, points):
     """Elements from a `Results`, from top to bottom: boxes with a class whose name is in `names`."""
-    found = [
-        (result.names[int(number)], float(score), tuple(points * float(v) for v in box))
-        for box, score, number in zip(
-            result.boxes.xyxy.tolist(), result.boxes.conf.tolist(), result.boxes.cls.tolist(), strict=True
-        )
-    ]
-    found.sort(key=lambda item: (item[2][1], item[2][0]))
-    return elements_output(
-        layout_element(
-            name,
-            text=" ".join(word.text for word in words if share_inside(word.box, box) >= 0.5),
-            latex="",
-            box=box,
-            order=order,
-            confidence=score,
-        )
-        for order, (name, score, box) in enumerate(found)
-    )
+    seen = result.boxes
+    boxes = [tuple(points * float(v) for v in box) for box in seen.xyxy.tolist()]
+    found = list(zip(boxes, seen.cls.tolist(), seen.conf.tolist(), strict=True))
+    found.sort(key=lambda item: (item[0][1], item[0][0]))
+    elements = []
+    for order, (box, number, score) in enumerate(found):
+        said = " ".join(word.text for word in words if share_inside(word.box, box) >= 0.5)
+        own = {"box": box, "order": order, "confidence": float(score)}
+        elements.append(layout_element(result.names[int(number)], text=said, latex="", **own))
+    return elements_output(elements)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0"]
-#
 # [tool.parsemark]
 # network = true
 # variables = ["DOCLING_SERVE_API_KEY"]
@@ -12,10 +10,8 @@
 # gives = ["cells", "boxes", "markdown"]
 # needs = ["env:DOCLING_SERVE_URL"]
 # paper = "Soric et al.: Docling"
-#
-# [tool.parsemark.options.ocr]
-# default = false
-# about = "Whether text is read from the picture where there is no text layer"
+# options.ocr.default = false
+# options.ocr.about = "Whether text is read from the picture where there is no text layer"
 # ///
 """docling-serve: `v1/convert/file` on the single page, as Markdown and as a DoclingDocument."""
 
@@ -26,6 +22,7 @@ from parsemark_pages import single_page
 from parsemark_worker import cell, cells_apart, elements_output, serve, table
 
 SERVER = os.environ.get("DOCLING_SERVE_URL", "").rstrip("/")
+WANTED = {"to_formats": ["md", "json"], "image_export_mode": "placeholder"}
 
 
 def parse(pdf, page, options):
@@ -35,32 +32,22 @@ def parse(pdf, page, options):
         f"{SERVER}/v1/convert/file",
         headers={"X-Api-Key": key} if key else {},
         files={"files": ("page.pdf", single_page(pdf, page), "application/pdf")},
-        data={
-            "to_formats": ["md", "json"],
-            "do_ocr": str(options["ocr"]).lower(),
-            "image_export_mode": "placeholder",
-        },
+        data={**WANTED, "do_ocr": str(options["ocr"]).lower()},
     ).json()
     if answer.get("status") not in ("success", "partial_success"):
         raise ValueError(f"docling-serve failed: {str(answer.get('errors'))[:300]}")
     document = answer["document"]
     content = document.get("json_content") or {}
-    return elements_output(
-        (read(item, content) for item in content.get("tables", [])), markdown=document.get("md_content")
-    )
+    tables = (read(item, content) for item in content.get("tables", []))
+    return elements_output(tables, markdown=document.get("md_content"))
 
 
 def read(item, document):
-    cells = [
-        cell(
-            c["start_row_offset_idx"],
-            c["start_col_offset_idx"],
-            c.get("text"),
-            rowspan=c["end_row_offset_idx"] - c["start_row_offset_idx"],
-            colspan=c["end_col_offset_idx"] - c["start_col_offset_idx"],
-        )
-        for c in item["data"]["table_cells"]
-    ]
+    cells = []
+    for c in item["data"]["table_cells"]:
+        row, col = c["start_row_offset_idx"], c["start_col_offset_idx"]
+        spans = c["end_row_offset_idx"] - row, c["end_col_offset_idx"] - col
+        cells.append(cell(row, col, c.get("text"), *spans))
     return table(cells=cells_apart(cells), box=place(item.get("prov") or [], document.get("pages") or {}))
 
 

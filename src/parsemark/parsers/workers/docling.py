@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["torch==2.13.0", "docling==2.143.0", "docling-core==2.104.0"]
-#
 # [tool.parsemark]
 # about = "Docling's layout model and TableFormer; set DOCLING_ARTIFACTS to the folder with its models"
 # licence = "MIT"
@@ -10,15 +8,9 @@
 # needs = ["folder:DOCLING_ARTIFACTS"]
 # paper = "Soric et al.: Docling"
 # weights = "DOCLING_ARTIFACTS: what `docling-tools models download` writes"
-#
-# [tool.parsemark.options.mode]
-# default = "accurate"
-# choices = ["accurate", "fast"]
-# about = "TableFormer's mode"
-#
-# [tool.parsemark.options.ocr]
-# default = false
-# about = "Whether text is read from the picture where there is no text layer"
+# options.mode = { default = "accurate", choices = ["accurate", "fast"], about = "TableFormer's mode" }
+# options.ocr.default = false
+# options.ocr.about = "Whether text is read from the picture where there is no text layer"
 # ///
 """docling: `DocumentConverter.convert`, with the confidence of its layout model for each table."""
 
@@ -53,22 +45,17 @@ def parse(pdf, page, options):
     result = converter(options["mode"], options["ocr"]).convert(pdf, page_range=(page, page))
     document = result.document
     clusters = [c for p in result.pages if p.predictions.layout for c in p.predictions.layout.clusters]
-    return elements_output(
-        (_read(item, document, page, clusters) for item in document.tables),
-        markdown=document.export_to_markdown(),
-    )
+    tables = (_read(item, document, page, clusters) for item in document.tables)
+    return elements_output(tables, markdown=document.export_to_markdown())
 
 
 def _read(item, document, page, clusters):
     place = next((p for p in item.prov if p.page_no == page), None)
+    html = item.export_to_html(document)
     if place is None:
-        return table(html=item.export_to_html(document))
+        return table(html=html)
     box = place.bbox.to_top_left_origin(page_height=document.pages[page].size.height)
-    return table(
-        html=item.export_to_html(document),
-        box=(box.l, box.t, box.r, box.b),
-        confidence=_confidence(box, clusters),
-    )
+    return table(html=html, box=(box.l, box.t, box.r, box.b), confidence=_confidence(box, clusters))
 
 
 def _confidence(box, clusters):
@@ -78,9 +65,5 @@ def _confidence(box, clusters):
     return None if best is None or box.intersection_over_union(best.bbox) < 0.5 else min(1.0, best.confidence)
 
 
-serve(
-    parse,
-    versions=["docling", "docling-core"],
-    weights=sorted(MODELS.rglob("*.safetensors")),
-    prepare=prepare,
-)
+weights = sorted(MODELS.rglob("*.safetensors"))
+serve(parse, versions=["docling", "docling-core"], weights=weights, prepare=prepare)

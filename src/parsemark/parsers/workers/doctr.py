@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["torch==2.13.0", "torchvision==0.28.0", "python-doctr==1.1.0", "pypdfium2==5.14.0"]
-#
 # [tool.parsemark]
 # about = "docTR: OCR of the whole page, with its own layout and table models"
 # licence = "Apache-2.0"
@@ -13,10 +11,7 @@
 #   "models/fast_base-688a8b34.pt", "models/crnn_vgg16_bn-0417f351.pt", "models/lw_detr_s-ebbd6ab9.pt",
 #   "models/tablecenternet-ea5b30a3.pt",
 # ]
-#
-# [tool.parsemark.options.dpi]
-# default = 144
-# about = "Resolution at which the page is read"
+# options.dpi = { default = 144, about = "Resolution at which the page is read" }
 # ///
 """doctr: `ocr_predictor` with table detection, read from what `Page.export` writes."""
 
@@ -59,17 +54,11 @@ def read(page, width, height):
             found.append(block("text_block", text, box=box, order=len(found), confidence=confidence))
             texts.append(text)
     for item in page.get("tables") or ():
-        cells = [
-            cell(
-                c["row_start"],
-                c["col_start"],
-                c["value"],
-                rowspan=c["row_end"] - c["row_start"] + 1,
-                colspan=c["col_end"] - c["col_start"] + 1,
-                box=on_page(c["geometry"], width, height),
-            )
-            for c in item["cells"]
-        ]
+        cells = []
+        for c in item["cells"]:
+            row, col, box = c["row_start"], c["col_start"], on_page(c["geometry"], width, height)
+            spans = c["row_end"] - row + 1, c["col_end"] - col + 1
+            cells.append(cell(row, col, c["value"], *spans, box))
         box = on_page(item["geometry"], width, height)
         found.append(table(cells=cells, box=box, confidence=min(1.0, item["confidence"])))
     return elements_output(found, text="\n\n".join(texts))

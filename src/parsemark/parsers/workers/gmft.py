@@ -1,10 +1,8 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "torch==2.13.0", "torchvision==0.28.0", "gmft==0.4.4", "transformers==4.57.6", "timm==1.0.30",
 #   "pypdfium2==5.14.0",
 # ]
-#
 # [tool.parsemark]
 # about = "gmft: Table Transformer's detector and structure model with its own algorithm for the cells"
 # licence = "MIT"
@@ -17,10 +15,8 @@
 #   "detection/config.json", "detection/preprocessor_config.json", "detection/model.safetensors",
 #   "structure/config.json", "structure/model.safetensors",
 # ]
-#
-# [tool.parsemark.options.min_confidence]
-# default = 0.05
-# about = "Tables below this confidence are not reported; gmft's own default is 0.9"
+# options.min_confidence.default = 0.05
+# options.min_confidence.about = "Tables below this confidence are not reported; gmft's own default is 0.9"
 # ///
 """gmft: `TATRDetector` and `TATRFormatter`; a table is its data frame, header rows first."""
 
@@ -73,10 +69,7 @@ def parse(pdf, page, options):
 
 
 def read(frame):
-    """The rows of a data frame, the levels of its column names first: a table without a header has none.
-
-    What is missing is an empty cell.
-    """
+    """The rows of a data frame below the levels of its column names, if any; what is missing is empty."""
     import pandas
 
     levels = zip(*(name if isinstance(name, tuple) else (name,) for name in frame.columns), strict=True)

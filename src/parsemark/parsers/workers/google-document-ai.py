@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0"]
-#
 # [tool.parsemark]
 # network = true
 # variables = ["GOOGLE_DOCUMENTAI_URL"]
@@ -11,10 +9,8 @@
 # gives = ["cells", "boxes", "confidence", "text"]
 # needs = ["env:GOOGLE_DOCUMENTAI_PROCESSOR", "env:GOOGLE_ACCESS_TOKEN"]
 # paid = true
-#
-# [tool.parsemark.options.usd_per_page]
-# default = 0.03
-# about = "The price of a page in US dollars, for the cost that is recorded"
+# options.usd_per_page.default = 0.03
+# options.usd_per_page.about = "The price of a page in US dollars, for the cost that is recorded"
 # ///
 """google-document-ai: `process` on the single page.
 
@@ -25,6 +21,7 @@ import base64
 import os
 
 from parsemark_http import call
+from parsemark_layout import on_page
 from parsemark_pages import open_page, single_page
 from parsemark_worker import add_cost, cell, cells_apart, elements_output, serve, table
 
@@ -72,8 +69,12 @@ def flat(blocks):
 def own_text(block):
     if "tableBlock" not in block:
         return block.get("textBlock", {}).get("text", "")
-    rows = [*block["tableBlock"].get("headerRows", []), *block["tableBlock"].get("bodyRows", [])]
-    return "\n".join("\t".join(cell_text(c) for c in row.get("cells", [])) for row in rows)
+    rows = rows_of(block["tableBlock"])
+    return "\n".join("\t".join(cell_text(c) for c in row) for row in rows)
+
+
+def rows_of(found):
+    return [row.get("cells", []) for row in (*found.get("headerRows", []), *found.get("bodyRows", []))]
 
 
 def cell_text(found):
@@ -81,33 +82,29 @@ def cell_text(found):
 
 
 def read_block(block, size):
-    found = block["tableBlock"]
-    rows = [*found.get("headerRows", []), *found.get("bodyRows", [])]
     place = box({"boundingPoly": block.get("boundingBox") or {}}, {}, size)
-    return table(cells=grid(rows, lambda c: (cell_text(c), None)), box=place)
+    return table(cells=grid(block["tableBlock"], lambda c: (cell_text(c), None)), box=place)
 
 
 # --- Form parser and OCR: pages with tables -------------------------------------------------------------
 
 
 def read(item, text, dimension, size):
-    rows = [*item.get("headerRows", []), *item.get("bodyRows", [])]
-
     def content(found):
         layout = found.get("layout", {})
         return words(layout, text), box(layout, dimension, size)
 
     layout = item.get("layout", {})
     place = box(layout, dimension, size)
-    return table(cells=grid(rows, content), box=place, confidence=layout.get("confidence"))
+    return table(cells=grid(item, content), box=place, confidence=layout.get("confidence"))
 
 
-def grid(rows, content):
+def grid(found_table, content):
     """Cells with their places, which Google does not count: those that spans from above leave free."""
-    cells, taken = [], set()
+    cells, taken, rows = [], set(), rows_of(found_table)
     for r, row in enumerate(rows):
         col = 0
-        for found in row.get("cells", []):
+        for found in row:
             while (r, col) in taken:
                 col += 1
             down, across = max(1, found.get("rowSpan", 1)), max(1, found.get("colSpan", 1))
@@ -120,9 +117,8 @@ def grid(rows, content):
 
 def words(layout, text):
     segments = layout.get("textAnchor", {}).get("textSegments", [])
-    return " ".join(
-        "".join(text[int(s.get("startIndex", 0)) : int(s.get("endIndex", 0))] for s in segments).split()
-    )
+    parts = (text[int(s.get("startIndex", 0)) : int(s.get("endIndex", 0))] for s in segments)
+    return " ".join("".join(parts).split())
 
 
 def box(layout, dimension, size):
@@ -132,10 +128,7 @@ def box(layout, dimension, size):
     if not corners and dimension.get("width") and dimension.get("height"):
         corners = shape.get("vertices")
         unit = (size[0] / dimension["width"], size[1] / dimension["height"])
-    if not corners:
-        return None
-    xs, ys = [c.get("x", 0.0) * unit[0] for c in corners], [c.get("y", 0.0) * unit[1] for c in corners]
-    return (min(xs), min(ys), max(xs), max(ys))
+    return on_page([(c.get("x", 0.0), c.get("y", 0.0)) for c in corners], *unit) if corners else None
 
 
 if __name__ == "__main__":

@@ -1,9 +1,7 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "torch==2.13.0", "torchvision==0.28.0", "transformers==5.17.0", "safetensors==0.8.0", "pypdfium2==5.14.0",
 # ]
-#
 # [tool.parsemark]
 # about = "GOT-OCR 2.0: a page as Mathpix Markdown, with LaTeX formulas and tables"
 # licence = "Apache-2.0"
@@ -13,14 +11,9 @@
 # paper = "OmniDocBench: GOT-OCR"
 # weights = "GOT_OCR_WEIGHTS: the files of stepfun-ai/GOT-OCR-2.0-hf"
 # weight-files = ["config.json", "tokenizer.json", "*.safetensors"]
-#
-# [tool.parsemark.options.formatted]
-# default = true
-# about = "Whether tables and formulas are written as LaTeX; else plain text"
-#
-# [tool.parsemark.options.dpi]
-# default = 150
-# about = "Resolution at which the page is read"
+# options.formatted.default = true
+# options.formatted.about = "Whether tables and formulas are written as LaTeX; else plain text"
+# options.dpi = { default = 150, about = "Resolution at which the page is read" }
 # ///
 """got-ocr: `GotOcr2ForConditionalGeneration` of transformers."""
 

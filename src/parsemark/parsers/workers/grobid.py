@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["httpx==0.28.1", "lxml==6.0.2", "pypdfium2==5.14.0"]
-#
 # [tool.parsemark]
 # network = true
 # about = "GROBID's full-text service, which runs elsewhere: set GROBID_URL to its address"
@@ -10,11 +8,9 @@
 # gives = ["cells", "boxes"]
 # paper = "Soric et al.: Grobid"
 # needs = ["env:GROBID_URL"]
-#
-# [tool.parsemark.options.box]
-# default = "table"
-# choices = ["table", "figure"]
-# about = "The table alone, or with its caption, as GROBID groups them"
+# options.box.default = "table"
+# options.box.choices = ["table", "figure"]
+# options.box.about = "The table alone, or with its caption, as GROBID groups them"
 # ///
 """GROBID: `processFulltextDocument` on the single page, tables from the TEI that it returns."""
 

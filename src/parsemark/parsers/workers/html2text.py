@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["html2text==2025.4.15"]
-#
 # [tool.parsemark]
 # about = "html2text: an HTML file as Markdown"
 # licence = "GPL-3.0-or-later"

@@ -1,16 +1,11 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["img2table==2.0.0", "opencv-contrib-python==5.0.0.93", "pypdfium2==5.14.0", "numpy==2.4.6"]
-#
 # [tool.parsemark]
 # about = "Tables from the page's picture, text from its text layer"
 # licence = "MIT"
 # homepage = "https://github.com/xavctn/img2table"
 # gives = ["cells", "boxes"]
-#
-# [tool.parsemark.options.borderless]
-# default = true
-# about = "Whether tables without ruling lines are sought too"
+# options.borderless = { default = true, about = "Whether tables without ruling lines are sought too" }
 # ///
 """img2table: `PDF.extract_tables` with the PDF's own text."""
 

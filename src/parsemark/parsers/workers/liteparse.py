@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["liteparse==2.17.0"]
-#
 # [tool.parsemark]
 # about = "Markdown and layout blocks from the positions of the text"
 # licence = "Apache-2.0"
@@ -25,10 +23,8 @@ def parse(pdf, page, options):
 def _read(block):
     rows = [row for row in [block.header, *(block.rows or [])] if row]
     box = block.bbox
-    return table(
-        [[cell.text for cell in row] for row in rows],
-        box=None if box is None else (box.x, box.y, box.x + box.width, box.y + box.height),
-    )
+    corners = None if box is None else (box.x, box.y, box.x + box.width, box.y + box.height)
+    return table([[cell.text for cell in row] for row in rows], box=corners)
 
 
 serve(parse, versions=["liteparse"])

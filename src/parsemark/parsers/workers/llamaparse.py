@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0"]
-#
 # [tool.parsemark]
 # network = true
 # variables = ["LLAMAPARSE_URL"]
@@ -12,14 +10,9 @@
 # needs = ["env:LLAMA_CLOUD_API_KEY"]
 # paid = true
 # paper = "Horn & Keuper: LlamaParse"
-#
-# [tool.parsemark.options.usd_per_page]
-# default = 0.003
-# about = "The price of a page in US dollars, for the cost that is recorded"
-#
-# [tool.parsemark.options.mode]
-# default = "parse_page_with_llm"
-# about = "LlamaParse's parse_mode"
+# options.usd_per_page.default = 0.003
+# options.usd_per_page.about = "The price of a page in US dollars, for the cost that is recorded"
+# options.mode = { default = "parse_page_with_llm", about = "LlamaParse's parse_mode" }
 # ///
 """llamaparse: upload the single page, ask until it is done, take the Markdown."""
 
@@ -43,9 +36,8 @@ def parse(pdf, page, options):
     ).json()
     add_cost(options["usd_per_page"])
     poll(lambda: done(job["id"], key))
-    return text_output(
-        "markdown", call("GET", f"{SERVER}/job/{job['id']}/result/markdown", headers=key).json()["markdown"]
-    )
+    found = call("GET", f"{SERVER}/job/{job['id']}/result/markdown", headers=key).json()
+    return text_output("markdown", found["markdown"])
 
 
 def done(number, key):

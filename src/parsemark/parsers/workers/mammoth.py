@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["mammoth==1.13.0"]
-#
 # [tool.parsemark]
 # about = "HTML from the paragraphs and tables of a DOCX file"
 # licence = "BSD-2-Clause"

@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["torch==2.13.0", "marker-pdf==2.0.0", "surya-ocr==0.22.1"]
-#
 # [tool.parsemark]
 # network = true
 # variables = ["SURYA_INFERENCE_URL"]
@@ -14,12 +12,10 @@
 # paper = "OmniDocBench, Horn & Keuper: Marker"
 # weights = "MARKER_WEIGHTS/layout: datalab-to/surya_layout2; /ocr_error: ocr_error_detection/2025_02_18"
 # weight-files = ["layout/config.json", "ocr_error/config.json"]
-#
-# [tool.parsemark.options.mode]
-# default = "fast"
-# choices = ["fast", "balanced"]
-# about = "balanced: layout and full-page OCR by the server at SURYA_INFERENCE_URL"
-# choice-needs = { balanced = ["env:SURYA_INFERENCE_URL"] }
+# options.mode.default = "fast"
+# options.mode.choices = ["fast", "balanced"]
+# options.mode.about = "balanced: layout and full-page OCR by the server at SURYA_INFERENCE_URL"
+# options.mode.choice-needs = { balanced = ["env:SURYA_INFERENCE_URL"] }
 # ///
 """marker: `PdfConverter` with its JSON renderer; a leaf of the tree is an element."""
 
@@ -71,15 +67,10 @@ def parse(pdf, page, options):
 def read(rendered):
     """Elements from a `JSONOutput`: pages, groups in them, blocks in these."""
     blocks = [leaf for shown in rendered.children for child in shown.children or () for leaf in leaves(child)]
-    found = [
-        layout_element(
-            "Table" if "<table" in block.html else block.block_type,
-            html=block.html,
-            box=block.bbox,
-            order=order,
-        )
-        for order, block in enumerate(blocks)
-    ]
+    found = []
+    for order, block in enumerate(blocks):
+        label = "Table" if "<table" in block.html else block.block_type
+        found.append(layout_element(label, html=block.html, box=block.bbox, order=order))
     return elements_output(found, markdown="\n\n".join(markdown(block) for block in blocks))
 
 

@@ -1,9 +1,7 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "markitdown[docx,pdf]==0.1.8", "pdfplumber==0.11.10", "pdfminer.six==20260107", "pypdfium2==5.14.0",
 # ]
-#
 # [tool.parsemark]
 # about = "Markdown for language models from the text layer"
 # licence = "MIT"

@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0"]
-#
 # [tool.parsemark]
 # network = true
 # variables = ["MATHPIX_URL"]
@@ -12,10 +10,8 @@
 # needs = ["env:MATHPIX_APP_ID", "env:MATHPIX_APP_KEY"]
 # paid = true
 # paper = "OmniDocBench: Mathpix; Horn & Keuper: Mathpix"
-#
-# [tool.parsemark.options.usd_per_page]
-# default = 0.005
-# about = "The price of a page in US dollars, for the cost that is recorded"
+# options.usd_per_page.default = 0.005
+# options.usd_per_page.about = "The price of a page in US dollars, for the cost that is recorded"
 # ///
 """mathpix: `v3/pdf`, asked until it is done, then the Mathpix Markdown."""
 
@@ -26,6 +22,7 @@ from parsemark_pages import single_page
 from parsemark_worker import add_cost, serve, text_output
 
 SERVER = os.environ.get("MATHPIX_URL", "https://api.mathpix.com").rstrip("/")
+DELIMITERS = '{"math_inline_delimiters": ["$", "$"], "math_display_delimiters": ["$$", "$$"]}'
 
 
 def parse(pdf, page, options):
@@ -35,9 +32,7 @@ def parse(pdf, page, options):
         f"{SERVER}/v3/pdf",
         headers=keys,
         files={"file": ("page.pdf", single_page(pdf, page), "application/pdf")},
-        data={
-            "options_json": '{"math_inline_delimiters": ["$", "$"], "math_display_delimiters": ["$$", "$$"]}'
-        },
+        data={"options_json": DELIMITERS},
     ).json()
     if "pdf_id" not in sent:
         raise ValueError(f"Mathpix took no document: {str(sent.get('error'))[:300]}")

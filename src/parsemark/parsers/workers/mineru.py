@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["mineru==4.0.12", "docvortex==0.5.16", "pypdfium2==5.14.0"]
-#
 # [tool.parsemark]
 # variables = ["MINERU_WEIGHTS", "MINERU_MODEL_BASE_DIR"]
 # about = "MinerU: layout, OCR, formula and table models, or a VLM; flash reads the text layer alone"
@@ -11,12 +9,10 @@
 # paper = "OmniDocBench: MinerU; Horn & Keuper: MinerU2.5"
 # weights = "MINERU_WEIGHTS: what `mineru-kit models download` writes below MINERU_MODEL_BASE_DIR"
 # weight-files = ["MinerU-4_models_*/Layout"]
-#
-# [tool.parsemark.options.tier]
-# default = "standard"
-# choices = ["standard", "advanced", "basic", "flash"]
-# about = "MinerU's quality tier; flash needs no models"
-# choice-needs = { flash = [], "*" = ["folder:MINERU_WEIGHTS"] }
+# options.tier.default = "standard"
+# options.tier.choices = ["standard", "advanced", "basic", "flash"]
+# options.tier.about = "MinerU's quality tier; flash needs no models"
+# options.tier.choice-needs = { flash = [], "*" = ["folder:MINERU_WEIGHTS"] }
 # ///
 """mineru: `mineru.parse` on one page; its middle JSON has the blocks, with boxes in shares of the page."""
 

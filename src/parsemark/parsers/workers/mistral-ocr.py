@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0"]
-#
 # [tool.parsemark]
 # network = true
 # variables = ["MISTRAL_URL"]
@@ -12,19 +10,13 @@
 # needs = ["env:MISTRAL_API_KEY"]
 # paid = true
 # paper = "OmniDocBench, Horn & Keuper: Mistral OCR"
-#
-# [tool.parsemark.options.usd_per_page]
-# default = 0.002
-# about = "The price of a page in US dollars, for the cost that is recorded"
-#
-# [tool.parsemark.options.model]
-# default = "mistral-ocr-latest"
-# about = "Name the dated model for results that can be repeated"
-#
-# [tool.parsemark.options.tables]
-# default = "inline"
-# choices = ["inline", "html", "markdown"]
-# about = "As Markdown inside of the text, or apart (table_format); only HTML has spans"
+# options.usd_per_page.default = 0.002
+# options.usd_per_page.about = "The price of a page in US dollars, for the cost that is recorded"
+# options.model.default = "mistral-ocr-latest"
+# options.model.about = "Name the dated model for results that can be repeated"
+# options.tables.default = "inline"
+# options.tables.choices = ["inline", "html", "markdown"]
+# options.tables.about = "As Markdown inside of the text, or apart (table_format); only HTML has spans"
 # ///
 """mistral-ocr: `v1/ocr` on the single page."""
 
@@ -58,9 +50,8 @@ def parse(pdf, page, options):
 def read(part):
     """A page's Markdown, with tables that are given apart, `[tbl-0.html](tbl-0.html)`, in their places."""
     tables = {item["id"]: item["content"] for item in part.get("tables") or []}
-    return re.sub(
-        r"\[([^\]\s]{1,80})\]\(\1\)", lambda link: tables.get(link[1], link[0]), part.get("markdown") or ""
-    )
+    links, text = r"\[([^\]\s]{1,80})\]\(\1\)", part.get("markdown") or ""
+    return re.sub(links, lambda link: tables.get(link[1], link[0]), text)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,8 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "torch==2.13.0", "transformers==5.17.0", "safetensors==0.8.0", "python-Levenshtein==0.27.3",
 #   "nltk==3.9.2", "pypdfium2==5.14.0",
 # ]
-#
 # [tool.parsemark]
 # about = "Nougat: a page of a scientific paper as Markdown with LaTeX formulas and tables"
 # licence = "MIT (weights: CC-BY-NC-4.0)"

@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["paddlepaddle==3.3.0", "paddleocr==3.7.0", "paddlex==3.7.2", "pypdfium2==5.14.0"]
-#
 # [tool.parsemark]
 # about = "PaddleOCR (PP-OCR): lines of the page's picture, grouped to paragraphs in reading order"
 # licence = "Apache-2.0"
@@ -12,14 +10,8 @@
 # paper = "OmniDocBench: PaddleOCR among the OCR models"
 # weights = "PADDLEX_WEIGHTS/official_models: a folder per model, as PaddleX keeps them (~/.paddlex)"
 # weight-files = ["official_models/PP-OCRv6_medium_det", "official_models/PP-OCRv6_medium_rec"]
-#
-# [tool.parsemark.options.dpi]
-# default = 150
-# about = "Resolution at which the page is read"
-#
-# [tool.parsemark.options.language]
-# default = "en"
-# about = "PaddleOCR's name of the language"
+# options.dpi = { default = 150, about = "Resolution at which the page is read" }
+# options.language = { default = "en", about = "PaddleOCR's name of the language" }
 # ///
 """paddleocr: `PaddleOCR.predict` on the page's picture; columns and paragraphs from the white space."""
 

@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["pypandoc_binary==1.17"]
-#
 # [tool.parsemark]
 # about = "Pandoc: HTML from a DOCX or HTML file"
 # licence = "GPL-2.0-or-later"

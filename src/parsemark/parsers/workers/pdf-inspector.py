@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["pdf-inspector==1.25.2"]
-#
 # [tool.parsemark]
 # about = "Fast native Markdown from the text layer"
 # licence = "MIT"

@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["pdfplumber==0.11.10", "pdfminer.six==20260107", "pypdfium2==5.14.0"]
-#
 # [tool.parsemark]
 # about = "Tables from ruling lines or from the alignment of words"
 # licence = "MIT"
@@ -9,16 +7,14 @@
 # engine = "pdfminer"
 # gives = ["cells", "boxes"]
 # paper = "Soric et al.: PDFPlumber"
-#
-# [tool.parsemark.options.strategy]
-# default = "lines"
-# choices = ["lines", "lines_strict", "text"]
-# about = "What marks the borders of cells"
+# options.strategy.default = "lines"
+# options.strategy.choices = ["lines", "lines_strict", "text"]
+# options.strategy.about = "What marks the borders of cells"
 # ///
 """pdfplumber: `Page.find_tables`, with the spans that the boxes of its cells imply."""
 
 import pdfplumber
-from parsemark_worker import cells_from_boxes, crop_offset, elements_output, serve, shifted, table
+from parsemark_worker import cells_from_rows, crop_offset, elements_output, serve, shifted, table
 
 
 def parse(pdf, page, options):
@@ -28,17 +24,10 @@ def parse(pdf, page, options):
         # The corner of the shown page in pdfplumber's coordinates, which are those of the whole sheet.
         left, top = crop_offset(sheet.page_obj.mediabox, sheet.page_obj.cropbox, sheet.rotation)
         origin = (sheet.bbox[0] + left, sheet.bbox[1] + top)
-        return elements_output(_read(found, origin) for found in sheet.find_tables(table_settings=settings))
-
-
-def _read(found, origin):
-    boxes = [
-        (shifted(box, origin), text)
-        for row, texts in zip(found.rows, found.extract(), strict=True)
-        for box, text in zip(row.cells, texts, strict=True)
-        if box is not None
-    ]
-    return table(cells=cells_from_boxes(boxes), box=shifted(found.bbox, origin))
+        found = sheet.find_tables(table_settings=settings)
+        return elements_output(
+            table(cells=cells_from_rows(t, origin), box=shifted(t.bbox, origin)) for t in found
+        )
 
 
 serve(parse, versions=["pdfplumber", "pdfminer.six"])

@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = []
-#
 # [tool.parsemark]
 # about = "poppler's pdftotext -layout, with lines of text split into columns at white space"
 # licence = "GPL-2.0"

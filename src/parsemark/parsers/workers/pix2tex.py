@@ -1,9 +1,7 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "torch==2.13.0", "pix2tex==0.1.4", "rapid-layout==1.2.1", "onnxruntime==1.31.1", "pypdfium2==5.14.0",
 # ]
-#
 # [tool.parsemark]
 # about = "pix2tex (LaTeX-OCR): the LaTeX of displayed formulas, which rapid-layout finds on the page"
 # licence = "MIT"
@@ -13,10 +11,8 @@
 # paper = "OmniDocBench: Pix2Tex among the formula models"
 # weights = "PIX2TEX_WEIGHTS: weights.pth and image_resizer.pth of its release v0.0.1"
 # weight-files = ["weights.pth", "image_resizer.pth"]
-#
-# [tool.parsemark.options.min_confidence]
-# default = 0.3
-# about = "Formulas that are found with less confidence are not read"
+# options.min_confidence.default = 0.3
+# options.min_confidence.about = "Formulas that are found with less confidence are not read"
 # ///
 """pix2tex: `LatexOCR` on each displayed formula of the page."""
 
@@ -34,14 +30,9 @@ def model():
 
     cli.clipboard.copy = lambda text: None  # else each formula would replace what the user has copied
     # The checkpoint's folder is asked for its resizer; the configuration is the package's own.
-    return cli.LatexOCR(
-        Munch(
-            config="settings/config.yaml",
-            checkpoint=str((WEIGHTS / "weights.pth").resolve()),
-            no_cuda=False,
-            no_resize=False,
-        )
-    )
+    checkpoint = str((WEIGHTS / "weights.pth").resolve())
+    settings = {"config": "settings/config.yaml", "checkpoint": checkpoint}
+    return cli.LatexOCR(Munch(**settings, no_cuda=False, no_resize=False))
 
 
 def parse(pdf, page, options):

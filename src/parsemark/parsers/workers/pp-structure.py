@@ -1,9 +1,7 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "paddlepaddle==3.3.0", "paddleocr[doc-parser]==3.7.0", "paddlex==3.7.2", "pypdfium2==5.14.0",
 # ]
-#
 # [tool.parsemark]
 # about = "PP-StructureV3 of PaddleOCR: layout, OCR, tables and formulas from the page's picture"
 # licence = "Apache-2.0"
@@ -21,14 +19,8 @@
 #   "official_models/SLANeXt_wired", "official_models/SLANet_plus", "official_models/PP-FormulaNet_plus-L",
 #   "official_models/RT-DETR-L_wired_table_cell_det", "official_models/RT-DETR-L_wireless_table_cell_det",
 # ]
-#
-# [tool.parsemark.options.dpi]
-# default = 200
-# about = "Resolution at which the page is read"
-#
-# [tool.parsemark.options.formulas]
-# default = true
-# about = "Whether formulas are read into LaTeX"
+# options.dpi = { default = 200, about = "Resolution at which the page is read" }
+# options.formulas = { default = true, about = "Whether formulas are read into LaTeX" }
 # ///
 """pp-structure: `PPStructureV3.predict` on the page's picture; blocks in reading order, tables as HTML."""
 
@@ -72,17 +64,14 @@ def read(page, markdown, points):
     found = []
     for order, block in enumerate(page["parsing_res_list"]):
         label, content, box = block["block_label"], block["block_content"], block["block_bbox"]
-        near, score = max(
-            ((overlap(d["coordinate"], box), d["score"]) for d in detected), default=(0.0, None)
-        )
+        places = ((overlap(d["coordinate"], box), d["score"]) for d in detected)
+        near, score = max(places, default=(0.0, None))
         content = content if isinstance(content, str) else ""
         given = {"html": content} if label == "table" else {"text": content}
         if label == "formula" and not recognised:
             given["latex"] = ""
-        confidence = score if near > 0.5 else None
-        found.append(
-            layout_element(label, **given, box=box, scale=points, order=order, confidence=confidence)
-        )
+        given["confidence"] = score if near > 0.5 else None
+        found.append(layout_element(label, **given, box=box, scale=points, order=order))
     return elements_output(found, markdown=markdown)
 
 

@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["pymupdf==2.0", "pymupdf-layout==2.0", "onnxruntime==1.31.1", "numpy==2.4.6"]
-#
 # [tool.parsemark]
 # about = "PyMuPDF's table finder, from ruling lines or from the alignment of words"
 # licence = "AGPL-3.0"
@@ -9,32 +7,20 @@
 # engine = "mupdf"
 # gives = ["cells", "boxes"]
 # paper = "Soric et al.: PyMuPDF"
-#
-# [tool.parsemark.options.strategy]
-# default = "lines"
-# choices = ["lines", "lines_strict", "text"]
-# about = "What marks the borders of cells"
+# options.strategy.default = "lines"
+# options.strategy.choices = ["lines", "lines_strict", "text"]
+# options.strategy.about = "What marks the borders of cells"
 # ///
 """PyMuPDF: `Page.find_tables`, with the spans that the boxes of its cells imply."""
 
 import pymupdf
-from parsemark_worker import cells_from_boxes, elements_output, serve, table
+from parsemark_worker import cells_from_rows, elements_output, serve, table
 
 
 def parse(pdf, page, options):
     with pymupdf.open(pdf) as document:
         found = document[page - 1].find_tables(strategy=options["strategy"])
-        return elements_output(_read(t) for t in found.tables)
-
-
-def _read(found):
-    boxes = [
-        (box, text)
-        for row, texts in zip(found.rows, found.extract(), strict=True)
-        for box, text in zip(row.cells, texts, strict=True)
-        if box is not None
-    ]
-    return table(cells=cells_from_boxes(boxes), box=found.bbox)
+        return elements_output(table(cells=cells_from_rows(t), box=t.bbox) for t in found.tables)
 
 
 serve(parse, versions=["pymupdf", "pymupdf-layout"])

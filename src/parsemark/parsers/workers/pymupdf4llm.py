@@ -1,9 +1,7 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "pymupdf4llm==2.0", "pymupdf==2.0", "pymupdf-layout==2.0", "onnxruntime==1.31.1", "numpy==2.4.6",
 # ]
-#
 # [tool.parsemark]
 # about = "PyMuPDF's Markdown writer with its layout model"
 # licence = "AGPL-3.0"
@@ -23,14 +21,9 @@ def parse(pdf, page, options):
         pdf, pages=[page - 1], page_chunks=True, use_ocr=False, show_progress=False
     )
     text = chunk["text"]
-    return elements_output(
-        (
-            table(markdown=text[slice(*box["pos"])], box=box["bbox"])
-            for box in chunk["page_boxes"]
-            if box["class"] == "table"
-        ),
-        markdown=text,
-    )
+    found = [box for box in chunk["page_boxes"] if box["class"] == "table"]
+    tables = [table(markdown=text[slice(*box["pos"])], box=box["bbox"]) for box in found]
+    return elements_output(tables, markdown=text)
 
 
 serve(parse, versions=["pymupdf4llm", "pymupdf", "pymupdf-layout"])

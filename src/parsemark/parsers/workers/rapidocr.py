@@ -1,5 +1,4 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "rapidocr==3.10.0", "onnxruntime==1.31.1", "opencv-python-headless==5.0.0.93", "numpy==2.4.6",
 #   "pillow==13.0.0", "pypdfium2==5.14.0", "pyclipper==1.4.0", "shapely==2.2.0", "omegaconf==2.4.0",
@@ -7,7 +6,6 @@
 #   "urllib3==2.8.0", "idna==3.20", "certifi==2026.10.18", "charset-normalizer==3.5.2", "colorlog==6.12.0",
 #   "flatbuffers==25.12.19", "protobuf==7.36.2", "packaging==26.3", "typing-extensions==4.16.0",
 # ]
-#
 # [tool.parsemark]
 # about = "OCR of the whole page by PaddleOCR's models: paragraphs in reading order, with boxes"
 # licence = "Apache-2.0"
@@ -15,10 +13,7 @@
 # gives = ["text", "boxes", "confidence"]
 # no-deps = true
 # paper = "OmniDocBench: PaddleOCR among the OCR models"
-#
-# [tool.parsemark.options.dpi]
-# default = 150
-# about = "Resolution at which the page is read"
+# options.dpi = { default = 150, about = "Resolution at which the page is read" }
 # ///
 """rapidocr: lines from its detector and recogniser; columns and paragraphs from the white space."""
 

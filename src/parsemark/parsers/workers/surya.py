@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["torch==2.13.0", "surya-ocr==0.22.1"]
-#
 # [tool.parsemark]
 # network = true
 # about = "Surya: one vision-language model reads the whole page into blocks of HTML, in reading order"

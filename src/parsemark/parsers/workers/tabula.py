@@ -1,18 +1,14 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["tabula-py[jpype]==2.10.0", "jpype1==1.7.1", "pandas==3.1.1", "numpy==2.4.6"]
-#
 # [tool.parsemark]
 # about = "tabula-java: from ruling lines (lattice) or from white space (stream)"
 # licence = "MIT"
 # homepage = "https://github.com/chezou/tabula-py"
 # gives = ["cells", "boxes"]
 # needs = ["java"]
-#
-# [tool.parsemark.options.mode]
-# default = "auto"
-# choices = ["auto", "lattice", "stream"]
-# about = "auto lets tabula decide for each page"
+# options.mode.default = "auto"
+# options.mode.choices = ["auto", "lattice", "stream"]
+# options.mode.about = "auto lets tabula decide for each page"
 # ///
 """tabula: `read_pdf` with its own guess of the tables' places."""
 
@@ -29,12 +25,11 @@ def prepare(options):
 def parse(pdf, page, options):
     modes = {mode: options["mode"] == mode for mode in ("lattice", "stream")}
     found = tabula.read_pdf(pdf, pages=page, output_format="json", guess=True, silent=True, **modes)
-    return elements_output(_read(t) for t in found if t["data"])
-
-
-def _read(found):
-    rows = [[cell["text"] for cell in row] for row in found["data"]]
-    return table(rows, box=(found["left"], found["top"], found["right"], found["bottom"]))
+    tables = []
+    for t in (t for t in found if t["data"]):
+        rows = [[cell["text"] for cell in row] for row in t["data"]]
+        tables.append(table(rows, box=(t["left"], t["top"], t["right"], t["bottom"])))
+    return elements_output(tables)
 
 
 serve(parse, versions=["tabula-py"], programs={"java": ["java", "-version"]}, prepare=prepare)

@@ -1,10 +1,8 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "torch==2.13.0", "transformers==5.17.0", "safetensors==0.8.0", "numpy==2.4.6", "pillow==13.0.0",
 #   "pypdfium2==5.14.0", "pdfalto==0.6.3",
 # ]
-#
 # [tool.parsemark]
 # file-names = true
 # about = "Table Transformer as Soric et al. run it: TATR-extract, after XY-cut, or after any other detector"
@@ -15,26 +13,19 @@
 # needs = ["folder:TATR_WEIGHTS"]
 # paper = "Soric et al.: TATR-extract, XY-cut + TATR-extract, VGT + TATR-structure"
 # weights = "TATR_WEIGHTS/detection and TATR_WEIGHTS/structure, each with config.json and model.safetensors"
-#
 # [tool.parsemark.options.detect]
 # default = "tatr"
 # choices = ["tatr", "xycut", "file"]
 # about = "The whole page, its parts after XY-cut, or the boxes of another detector (TATR_DETECTIONS, COCO)"
 # choice-needs = { file = ["env:TATR_DETECTIONS"] }
-#
-# [tool.parsemark.options.min_confidence]
-# default = 0.05
-# about = "Tables below this probability are not reported"
-#
-# [tool.parsemark.options.padding]
-# default = 100
-# about = "White border around a table before its structure is seen, in pixels at 144 dpi"
-#
+# [tool.parsemark.options]
+# min_confidence = { default = 0.05, about = "Tables below this probability are not reported" }
+# padding.default = 100
+# padding.about = "White border around a table before its structure is seen, in pixels at 144 dpi"
 # [tool.parsemark.options.tokens]
 # default = "pdf"
 # choices = ["pdf", "pdfalto"]
 # about = "Where words come from: pdfium's text layer, or the program pdfalto (GPL), as in Soric et al."
-#
 # [tool.parsemark.options.attention]
 # default = false
 # about = "Also return what each query of the detector looks at (scripts/explain_tatr.py)"
@@ -301,9 +292,8 @@ def tables_of_file(pdf, page, image, min_confidence):
             f"TATR_DETECTIONS has no image for page {page} of {key[0]} (expected {key[0]}-p{page}.png)"
         )
     size = np.float32([image.width, image.height] * 2)
-    return [
-        (score, None, np.float32(box) * size) for score, box in detections()[key] if score > min_confidence
-    ]
+    sure = [found for found in detections()[key] if found[0] > min_confidence]
+    return [(score, None, np.float32(box) * size) for score, box in sure]
 
 
 # --- One page -------------------------------------------------------------------------------------------

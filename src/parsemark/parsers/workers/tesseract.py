@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["pypdfium2==5.14.0", "pillow==13.0.0"]
-#
 # [tool.parsemark]
 # about = "OCR of the whole page: blocks of text in reading order, with boxes"
 # licence = "Apache-2.0"
@@ -9,18 +7,10 @@
 # gives = ["text", "boxes", "confidence"]
 # needs = ["tesseract"]
 # paper = "OmniDocBench: pipeline tools' OCR"
-#
-# [tool.parsemark.options.language]
-# default = "eng"
-# about = "Tesseract's languages, as eng+fra (each needs its package: tesseract-ocr-fra)"
-#
-# [tool.parsemark.options.dpi]
-# default = 200
-# about = "Resolution at which the page is read"
-#
-# [tool.parsemark.options.layout]
-# default = 3
-# about = "Tesseract's page segmentation mode (--psm)"
+# options.language.default = "eng"
+# options.language.about = "Tesseract's languages, as eng+fra (each needs its package: tesseract-ocr-fra)"
+# options.dpi = { default = 200, about = "Resolution at which the page is read" }
+# options.layout = { default = 3, about = "Tesseract's page segmentation mode (--psm)" }
 # ///
 """tesseract: the page's picture, read with its own layout analysis; a paragraph is an element."""
 
@@ -48,8 +38,8 @@ def parse(pdf, page, options):
         raise RuntimeError(done.stderr.decode("utf-8", "replace").strip()[-500:] or "tesseract failed")
     found = list(read(done.stdout.decode("utf-8", "replace"), 72 / options["dpi"]))
     blocks = [
-        block("text_block", text, box=box, order=number, confidence=confidence)
-        for number, (text, box, confidence) in enumerate(found)
+        block("text_block", text, box=box, order=order, confidence=confidence)
+        for order, (text, box, confidence) in enumerate(found)
     ]
     return elements_output(blocks, text="\n\n".join(text for text, _, _ in found))
 

@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["udoc==0.1.0a1"]
-#
 # [tool.parsemark]
 # about = "Fast native extraction of many document formats"
 # licence = "Apache-2.0 or MIT"
@@ -16,10 +14,8 @@ from parsemark_worker import cell, elements_output, serve, table
 
 def parse(pdf, page, options):
     document = udoc.extract(pdf, pages=[page - 1])
-    return elements_output(
-        (table(cells=list(_cells(t))) for t in document.tables()),
-        markdown=document.to_markdown(with_anchors=False),
-    )
+    tables = (table(cells=list(_cells(t))) for t in document.tables())
+    return elements_output(tables, markdown=document.to_markdown(with_anchors=False))
 
 
 def _cells(found):

@@ -1,15 +1,12 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "torch==2.13.0", "torchvision==0.28.0", "unimernet==0.2.3", "rapid-layout==1.2.1", "onnxruntime==1.31.1",
 #   "pypdfium2==5.14.0",
 # ]
-#
 # [tool.uv]
 # override-dependencies = [
 #   "numpy==1.26.4", "opencv-python==4.11.0.86", "opencv-python-headless==4.11.0.86",
 # ]
-#
 # [tool.parsemark]
 # about = "UniMERNet: the LaTeX of displayed formulas, which rapid-layout finds on the page"
 # licence = "Apache-2.0"
@@ -19,10 +16,8 @@
 # paper = "OmniDocBench: UniMERNet among the formula models"
 # weights = "UNIMERNET_WEIGHTS: the files of wanderkid/unimernet_base (or _small, _tiny)"
 # weight-files = ["config.json", "preprocessor_config.json", "tokenizer.json", "*.pth"]
-#
-# [tool.parsemark.options.min_confidence]
-# default = 0.3
-# about = "Formulas that are found with less confidence are not read"
+# options.min_confidence.default = 0.3
+# options.min_confidence.about = "Formulas that are found with less confidence are not read"
 # ///
 """unimernet: the package's own model and processor, on each displayed formula of the page."""
 

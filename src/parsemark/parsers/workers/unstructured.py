@@ -1,9 +1,7 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = [
 #   "torch==2.13.0", "unstructured[pdf]==0.27.32", "unstructured-inference==1.6.14", "pypdfium2==5.14.0",
 # ]
-#
 # [tool.parsemark]
 # about = "unstructured: layout by YOLOX, text by Tesseract and the text layer, tables by Table Transformer"
 # licence = "Apache-2.0"
@@ -13,12 +11,10 @@
 # paper = "OmniDocBench: Unstructured"
 # weights = "UNSTRUCTURED_WEIGHTS: spaCy's en_core_web_sm (pip --target); hi_res: a Hugging Face cache in it"
 # weight-files = ["en_core_web_sm", "en_core_web_sm-*.dist-info"]
-#
-# [tool.parsemark.options.strategy]
-# default = "hi_res"
-# choices = ["hi_res", "fast", "ocr_only"]
-# about = "fast reads the text layer alone, ocr_only the picture alone; both give no tables"
-# choice-needs = { hi_res = ["tesseract"], ocr_only = ["tesseract"] }
+# options.strategy.default = "hi_res"
+# options.strategy.choices = ["hi_res", "fast", "ocr_only"]
+# options.strategy.about = "fast reads the text layer alone, ocr_only the picture alone; both give no tables"
+# options.strategy.choice-needs = { hi_res = ["tesseract"], ocr_only = ["tesseract"] }
 # ///
 """unstructured: `partition_pdf` on the single page."""
 
@@ -27,7 +23,7 @@ import os
 import sys
 from types import SimpleNamespace
 
-from parsemark_layout import layout_element, serve_models, weights_folder
+from parsemark_layout import layout_element, on_page, serve_models, weights_folder
 from parsemark_worker import elements_output
 
 WEIGHTS = weights_folder("UNSTRUCTURED_WEIGHTS")
@@ -47,9 +43,8 @@ def prepare(options):
     for name in MODELS if options["strategy"] == "hi_res" else ():
         folder = WEIGHTS / "hub" / f"models--{name.replace('/', '--')}"
         if not folder.is_dir():
-            raise FileNotFoundError(
-                f"{folder} is missing: put the model {name} there, as the hub's cache has it"
-            )
+            what = f"put the model {name} there, as the hub's cache has it"
+            raise FileNotFoundError(f"{folder} is missing: {what}")
     if options["strategy"] == "hi_res":
         from unstructured_inference.models import tables
 
@@ -107,9 +102,7 @@ def place(coordinates, width, height):
     across, down = coordinates["layout_width"], coordinates["layout_height"]
     if not across or not down:
         return None
-    points = [(x * width / across, y * height / down) for x, y in coordinates["points"]]
-    xs, ys = [x for x, _ in points], [y for _, y in points]
-    return min(xs), min(ys), max(xs), max(ys)
+    return on_page(coordinates["points"], width / across, height / down)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 # /// script
-# requires-python = ">=3.11"
 # dependencies = ["httpx==0.28.1", "pypdfium2==5.14.0", "pillow==13.0.0"]
-#
 # [tool.parsemark]
 # network = true
 # variables = ["VLM_BASE_URL", "VLM_API_KEY", "VLM_MODEL"]
@@ -12,15 +10,9 @@
 # paid = true
 # paper = "Soric et al.: LVLM; OmniDocBench and Horn & Keuper: the vision-language models"
 # weights = "none here: a server (vLLM or another) at VLM_BASE_URL has them, with a key in VLM_API_KEY if any"
-#
-# [tool.parsemark.options.model]
-# default = ""
-# about = "The server's name of the model, where it differs from the preset's"
-#
-# [tool.parsemark.options.base_url]
-# default = ""
-# about = "The server's address, where it differs from the preset's"
-#
+# options.model.default = ""
+# options.model.about = "The server's name of the model, where it differs from the preset's"
+# options.base_url = { default = "", about = "The server's address, where it differs from the preset's" }
 # [tool.parsemark.options.preset]
 # default = "gpt-4o-mini-tables"
 # about = "Prompt, picture size, output format, clean-up and price (vlm.json)"
@@ -34,7 +26,6 @@
 #   "monkeyocr-formula", "mineru2.5", "paddleocr-vl", "paddleocr-vl-table",
 #   "paddleocr-vl-formula",
 # ]
-#
 # [tool.parsemark.options.preset.choice-needs]
 # "gpt-4o-mini-tables" = ["env:OPENAI_API_KEY"]
 # "soric" = ["env:OPENAI_API_KEY"]
@@ -62,15 +53,7 @@ import math
 import os
 from pathlib import Path
 
-from parsemark_answers import (
-    chandra_output,
-    cleaned,
-    deepseek_output,
-    dots_output,
-    layout_output,
-    mineru_layout,
-    text_of,
-)
+import parsemark_answers as answers
 from parsemark_http import call
 from parsemark_pages import open_page, picture
 from parsemark_worker import add_cost, serve, text_output
@@ -84,26 +67,24 @@ def parse(pdf, page, options):
     with open_page(pdf, page) as opened:
         size = opened.get_size()
         image = picture(opened, 72 * preset["longest_side"] / max(size))
-    if step := preset.get(
-        "multiple_of"
-    ):  # the model's own patches: it would else resize, and its boxes shift
+    if step := preset.get("multiple_of"):  # its own patches: it would else resize, and its boxes shift
         image = image.resize(tuple(max(step, round(side / step) * step) for side in image.size))
     if preset["format"] == "mineru":
         return by_blocks(preset, options, image, size)
-    content = cleaned(ask(preset, options, image), preset["clean"])
+    content = answers.cleaned(ask(preset, options, image), preset["clean"])
     if preset["format"] == "dots":
-        return dots_output(content, image.size, size)
+        return answers.dots_output(content, image.size, size)
     if preset["format"] == "deepseek":
-        return deepseek_output(content, size)
+        return answers.deepseek_output(content, size)
     if preset["format"] == "chandra":
-        return chandra_output(content, preset["box_scale"], size)
+        return answers.chandra_output(content, preset["box_scale"], size)
     return text_output(preset["format"], content)
 
 
 def by_blocks(preset, options, image, size):
     """MinerU2.5: the layout from a small square picture, then each block from its own."""
     side = preset["square"]
-    blocks = mineru_layout(ask(preset, options, image.resize((side, side))), size)
+    blocks = answers.mineru_layout(ask(preset, options, image.resize((side, side))), size)
     read, problem = [], None
     for block in blocks:
         if block.label == "image":
@@ -117,7 +98,7 @@ def by_blocks(preset, options, image, size):
             problem = error
     if problem is not None and not any(block.content for block in read):
         raise problem
-    return layout_output(read)
+    return answers.layout_output(read)
 
 
 def cut(image, block, across, down):
@@ -142,10 +123,7 @@ def encoded(image):
 
 
 def ask(preset, options, image, step=None):
-    """The model's answer. Rate limits and passing failures are waited for; the key goes into no message.
-
-    A step has a prompt and settings of its own.
-    """
+    """The model's answer, to the preset's prompt or that of a step; the key goes into no message."""
     server = options["base_url"] or preset["base_url"]
     if server == "VLM_BASE_URL":
         server = os.environ["VLM_BASE_URL"]
@@ -165,7 +143,7 @@ def ask(preset, options, image, step=None):
     reply = call("POST", server.rstrip("/") + "/chat/completions", json=body, headers=headers).json()
     pay(preset, reply.get("usage"))
     choice = reply["choices"][0]
-    text = text_of(choice["message"])
+    text = answers.text_of(choice["message"])
     if text is None:
         raise ValueError(f"the model gave no text (it stopped because of {choice.get('finish_reason')!r})")
     return text
@@ -175,9 +153,8 @@ def pay(preset, usage):
     """What the page cost, by the tokens that the server counted; nothing where the price is unknown."""
     price = preset["usd_per_million"]
     if price and isinstance(usage, dict):
-        add_cost(
-            (usage.get("prompt_tokens", 0) * price[0] + usage.get("completion_tokens", 0) * price[1]) / 1e6
-        )
+        tokens = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
+        add_cost((tokens[0] * price[0] + tokens[1] * price[1]) / 1e6)
 
 
 if __name__ == "__main__":

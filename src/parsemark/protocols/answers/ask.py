@@ -33,10 +33,8 @@ def ask(fact: Fact, output: AskedOutput) -> GivenAnswer:
 
 
 def check_fact(fact: Fact) -> None:
-    """Refuse a fact that cannot be asked.
-
-    Raises:
-        CorpusError: Nobody knows facts of this kind, or an argument is missing, empty or not of its type.
+    """Refuse a fact of an unknown kind, or with an argument that is missing, empty or not of its type, by
+    CorpusError.
     """
     if fact.kind not in _KINDS:
         raise CorpusError(f"Fact {fact.id}: {fact.kind!r} is no kind of fact. There are {', '.join(_KINDS)}.")
@@ -146,11 +144,9 @@ def _level(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 def _formula(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     metric = get_metric("formula_reader")
-    best, said = 0.0, ""
-    for latex in output.formulas[:_MAX_FORMULAS]:
-        value = (metric.score(arguments["latex"], latex).value or 0.0) / metric.facts.range[1]
-        if value > best:
-            best, said = value, latex
+    formulas, top = output.formulas[:_MAX_FORMULAS], metric.facts.range[1]
+    scored = (((metric.score(arguments["latex"], latex).value or 0.0) / top, latex) for latex in formulas)
+    best, said = max(scored, key=lambda pair: pair[0], default=(0.0, ""))
     if best < _NEARLY:
         return _NOT_FOUND
     return GivenAnswer("right" if best > 1 - 1e-9 else "wrong", said[:200])

@@ -1,7 +1,7 @@
 """The facts that a page's exact truth yields, each one that its own truth answers, and only one way."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -40,21 +40,20 @@ def facts_of_page(page: Page) -> tuple[Fact, ...]:
         return carried
     elements = tuple(e for e in in_order(page) if e.category not in _EDGES)
     output = AskedOutput(elements)
-    drafts: dict[str, list[_Draft]] = {}
+    drafts: dict[str, list[tuple[Element, dict[str, Any]]]] = {}
     for kind, element, arguments in _drafts(output, page):
         partial = {} if page.covers(element.category) else {"partial": True}
-        drafts.setdefault(kind, []).append((kind, element, {**arguments, **partial}))
+        drafts.setdefault(kind, []).append((element, {**arguments, **partial}))
     facts: list[Fact] = []
     for kind, listed in drafts.items():
-        for kept, element, arguments in listed[:: 1 + len(listed) // MAX_OF_A_KIND]:
-            n = sum(fact.kind == kind for fact in facts)
-            how = element.derivation or "truth"
-            fact = Fact(
-                f"{kind.replace(' ', '-')}-{n}", kept, RULES, arguments, derivation=how, box=element.box
-            )
+        n = 0
+        for element, arguments in listed[:: 1 + len(listed) // MAX_OF_A_KIND]:
+            name, how = f"{kind.replace(' ', '-')}-{n}", element.derivation or "truth"
+            fact = Fact(name, kind, RULES, arguments, derivation=how, box=element.box)
             # A question with two answers, or with none, is no question.
             if ask(fact, output).state == "right":
                 facts.append(fact)
+                n += 1
     return (*beside, *facts)
 
 
@@ -156,13 +155,11 @@ def _in_sentences(element: Element) -> Iterator[_Draft]:
             continue
         arguments = {"before": shown(before), "answer": shown([word]), "after": shown(after)}
         around = (*before[-1:], word, *after[:1])
-        if sentence := next((part for part, said in sentences if _holds(said, around)), None):
-            arguments["sentence"] = " ".join(sentence.split())
+        for sentence, said in sentences:
+            if any(said[at : at + len(around)] == around for at in range(len(said))):
+                arguments["sentence"] = " ".join(sentence.split())
+                break
         yield kind, element, arguments
-
-
-def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
-    return any(words[k : k + len(part)] == part for k in range(len(words) - len(part) + 1))
 
 
 def _orders(output: AskedOutput) -> Iterator[_Draft]:
@@ -208,16 +205,12 @@ def _captions(output: AskedOutput) -> Iterator[_Draft]:
 
 def question(fact: Fact) -> str:
     """The fact as one would ask for it."""
-    said: Mapping[str, Any] = fact.arguments
+    lists = {k: v for k, v in fact.arguments.items() if isinstance(v, Sequence) and not isinstance(v, str)}
     try:
-        return _QUESTIONS[fact.kind].format(
-            **{
-                key: " / ".join(v) if isinstance(v, Sequence) and not isinstance(v, str) else v
-                for key, v in said.items()
-            }
-        )
+        joined = {key: " / ".join(parts) for key, parts in lists.items()}
+        return _QUESTIONS[fact.kind].format(**{**fact.arguments, **joined})
     except (KeyError, TypeError):
-        return f"{fact.kind} with {counted(len(said), 'argument')}"
+        return f"{fact.kind} with {counted(len(fact.arguments), 'argument')}"
 
 
 _IN_TEXT = "What stands in “{before} … {after}”?"

@@ -27,8 +27,11 @@ def fact_lines(samples: Iterable[Sample], form: str = "answers") -> Iterator[str
         for fact in () if sample.truth is None else facts_of_page(sample.truth):
             if form == "answers":
                 yield _line({"sample": sample.id, "question": question(fact), **fact_to_json(fact)})
-            elif (test := _olmocr_test(fact)) is not None and not _has_markup(test):
-                yield _line({**place, "id": f"{sample.id}_{fact.id}", **test})
+            elif (test := _olmocr_test(fact)) is not None:
+                said = "".join(str(test.get(key, "")) for key in ("text", "before", "after", "cell"))
+                if not set(said) & set("*_<$|"):  # olmOCR-bench takes these for Markdown and removes them
+                    own = {"id": f"{sample.id}_{fact.id}", "type": test["type"], "max_diffs": 0}
+                    yield _line({**place, **own, **test})
 
 
 def _line(data: Mapping[str, Any]) -> str:
@@ -39,31 +42,23 @@ def _olmocr_test(fact: Fact) -> dict[str, Any] | None:
     said = fact.arguments
     if fact.kind in ("cell number", "cell text"):
         heads = {"left_heading": said["row"][-1], "top_heading": said["column"][-1]}
-        return {"type": "table", "max_diffs": 0, "cell": said["answer"], **heads}
+        return {"type": "table", "cell": said["answer"], **heads}
     if fact.kind in ("number", "name") and "sentence" in said:
-        return {"type": "present", "max_diffs": 0, "text": said["sentence"]}
+        return {"type": "present", "text": said["sentence"]}
     if fact.kind == "order":
-        return {"type": "order", "max_diffs": 0, "before": said["before"], "after": said["after"]}
+        return {"type": "order", "before": said["before"], "after": said["after"]}
     if fact.kind == "formula":
-        return {"type": "math", "max_diffs": 0, "math": said["latex"]}
+        return {"type": "math", "math": said["latex"]}
     # A page number stands in many a text: as a text of three words it cannot be said there.
     if fact.kind == "heading" or (fact.kind == "absent" and len(words_of(said["text"])) >= SIDE):
-        kind = "present" if fact.kind == "heading" else "absent"
-        return {"type": kind, "max_diffs": 0, "text": said["text"]}
+        return {"type": "present" if fact.kind == "heading" else "absent", "text": said["text"]}
     return None
-
-
-def _has_markup(test: Mapping[str, Any]) -> bool:
-    """Whether a text has signs that olmOCR-bench takes for Markdown and removes."""
-    return any(set(str(test.get(key, ""))) & set("*_<$|") for key in ("text", "before", "after", "cell"))
 
 
 @lru_cache(4)
 def read_facts(path: str) -> Mapping[str, tuple[Fact, ...]]:
-    """Sample to its facts, from a file that `fact_lines` wrote and somebody may have edited.
-
-    Raises:
-        CorpusError: The file cannot be read, or a line is no fact; it says which.
+    """Sample to its facts, from a file that `fact_lines` wrote and somebody may have edited. CorpusError says
+    which line is no fact.
     """
     found: dict[str, list[Fact]] = defaultdict(list)
     for number, line in read_lines(path, "facts"):

@@ -11,9 +11,11 @@ import shutil
 import subprocess
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import as_file, files
+from itertools import combinations
 from typing import ClassVar
 
 from rapidfuzz.fuzz import partial_ratio_alignment
@@ -122,8 +124,7 @@ def order_score(order: Sequence[int]) -> float:
     n = len(order)
     if n < 2:
         return 100.0
-    pairs = n * (n - 1) // 2
-    right = sum(order[i] < order[j] for i in range(n) for j in range(i + 1, n))
+    pairs, right = n * (n - 1) // 2, sum(a < b for a, b in combinations(order, 2))
     tau = (right - (pairs - right)) / pairs
     return (tau + 1) / 2 * 100
 
@@ -193,15 +194,13 @@ def _plain_latex(latex: str) -> str:
 @cache
 def find_pandoc() -> str:
     """The program, of this machine or of pypandoc_binary; MissingDependencyError without either."""
-    try:
+    with suppress(ImportError, OSError):
         from pypandoc import get_pandoc_path
 
         return str(get_pandoc_path())
-    except (ImportError, OSError):
-        found = shutil.which("pandoc")
-    if found is None:
-        raise MissingDependencyError("pandoc", "marker's scorer", _INSTALL)
-    return found
+    if found := shutil.which("pandoc"):
+        return found
+    raise MissingDependencyError("pandoc", "marker's scorer", _INSTALL)
 
 
 @cache

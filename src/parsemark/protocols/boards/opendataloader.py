@@ -281,7 +281,7 @@ def _mhs(truth: str, pred: str) -> tuple[float | None, float | None]:
     trees = [kernel.ordered_tree(*(list(column) for column in zip(*own, strict=True))) for own in nodes]
     size = max(map(len, nodes))
     full, bare = (kernel.ordered_tree_distance(*trees, only) for only in (False, True))
-    return _clamped(1.0 - full / size), _clamped(1.0 - bare / size)
+    return max(0.0, 1.0 - full / size), max(0.0, 1.0 - bare / size)
 
 
 def _postorder(tree: HeadingTree, first: int = 0) -> Iterator[tuple[int, str, str | None]]:
@@ -292,7 +292,3 @@ def _postorder(tree: HeadingTree, first: int = 0) -> Iterator[tuple[int, str, st
             yield node
             at += 1
     yield first, tree[0], tree[1]
-
-
-def _clamped(value: float) -> float:
-    return min(1.0, max(0.0, value))

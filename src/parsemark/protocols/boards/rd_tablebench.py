@@ -159,13 +159,8 @@ def align(
             )
             best = max(options)
             values[i, j], ways[i, j] = best, options.index(best)
-    i, j = m, n
-    last = int(np.argmax(values[:, n]))
-    if values[last, n] > values[i, j]:
-        i, j = last, n
-    last = int(np.argmax(values[m, :]))
-    if values[m, last] > values[i, j]:
-        i, j = m, last
+    ends = ((m, n), (int(np.argmax(values[:, n])), n), (m, int(np.argmax(values[m, :]))))
+    i, j = max(ends, key=lambda end: values[end])
     return float(values[i, j]), _steps(ways, i, j)
 
 

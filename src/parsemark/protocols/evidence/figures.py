@@ -92,12 +92,9 @@ def details(tables: RunTables) -> dict[str, Any]:
     told_of = {"invented_numbers": invented, "not_ranked": finders_of_tables(pages)}
     if not {"words", "said"} <= set(pages.columns):
         return {**told_of, "worst_pages": []}
-    worst = (
-        pages.filter(pl.col("words").is_not_null())
-        .filter(pl.col("wrong") > 0)
-        .sort(["wrong", "lost", "sample", "parser"], descending=[True, True, False, False])
-        .head(MAX_WORST)
-    )
+    judged = pages.filter(pl.col("words").is_not_null() & (pl.col("wrong") > 0))
+    order, descending = ["wrong", "lost", "sample", "parser"], [True, True, False, False]
+    worst = judged.sort(order, descending=descending).head(MAX_WORST)
     shown = ("sample", "parser", "wrong", "words", "lost", "altered", "moved", *EXTRAS)
     return {**told_of, "worst_pages": worst.select(shown).to_dicts()}
 

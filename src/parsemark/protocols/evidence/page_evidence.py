@@ -50,15 +50,15 @@ def compare(seen: SeenPage, prediction: Prediction) -> PageEvidence:
 
     Of a parser that gives nothing but tables, only words inside of its tables are asked for.
     """
-    asked = _asked(prediction)
+    asked = None
+    if prediction.elements and gives_tables_alone(prediction):
+        asked = tuple(e.box for e in prediction.elements if e.box is not None)
     page, hidden = list[PageAtom](), list[str]()
     for word in seen.words:
         for text in atoms(word.text):
             if word.shown:
-                aside = word.edge or (
-                    asked is not None and not any(box.holds_centre(word.box) for box in asked)
-                )
-                page.append(PageAtom(text, word.box, word.line, aside))
+                is_unasked = asked is not None and not any(box.holds_centre(word.box) for box in asked)
+                page.append(PageAtom(text, word.box, word.line, word.edge or is_unasked))
             else:
                 hidden.append(text)
     known = {atom.text for atom in page}
@@ -72,13 +72,6 @@ def output_words(prediction: Prediction, known: Set[str] = frozenset()) -> list[
     return [text for element in predicted_elements(prediction) for text in _said(element, known)]
 
 
-def _asked(prediction: Prediction) -> tuple[Box, ...] | None:
-    """Where the tables of a parser are that gives nothing else; None for one that reads whole pages."""
-    if not prediction.elements or not gives_tables_alone(prediction):
-        return None
-    return tuple(e.box for e in prediction.elements if e.box is not None)
-
-
 def gives_tables_alone(prediction: Prediction) -> bool:
     """Whether an output has no text beside tables; one of a page without tables is empty."""
     return prediction.text is None and all(e.table is not None for e in prediction.elements)
@@ -86,14 +79,13 @@ def gives_tables_alone(prediction: Prediction) -> bool:
 
 def _said(element: Element, known: Set[str]) -> Iterator[str]:
     if element.table is not None:
-        for cell in element.table.cells:
-            yield from _folded(cell.text, known)
-        return
-    if element.text:
-        for line in _PLACEHOLDER.sub(" ", element.text).split("\n"):
-            yield from _folded(line, known)
-    elif element.latex:
-        yield from _folded(f"${element.latex}$", known)
+        texts = [cell.text for cell in element.table.cells]
+    elif element.text:
+        texts = _PLACEHOLDER.sub(" ", element.text).split("\n")
+    else:
+        texts = [f"${element.latex}$"] if element.latex else []
+    for text in texts:
+        yield from _folded(text, known)
 
 
 def _folded(text: str, known: Set[str]) -> tuple[str, ...]:

@@ -117,12 +117,9 @@ def _rows(seen: SeenPage, prediction: Prediction) -> PageScores:
         rows.append(ScoreRow.of_page(prediction, TABLES_ALONE, alone, Status.OK))
     for k, finding in enumerate(found.findings[:MAX_FINDINGS] if not failed else ()):
         box = finding.box
-        entry = {
-            "text": finding.text[:200],
-            **({"said": finding.said[:200]} if finding.said else {}),
-            **({"box": [round(side, 1) for side in (box.x0, box.y0, box.x1, box.y1)]} if box else {}),
-            **({"numbers": finding.numbers} if finding.numbers else {}),
-        }
+        corners = [round(side, 1) for side in box.as_tuple()] if box else None
+        entry = {"said": finding.said[:200], "box": corners, "numbers": finding.numbers}
+        entry = {"text": finding.text[:200], **{key: value for key, value in entry.items() if value}}
         place = prediction.sample, f"{finding.kind}-{k}", "", "", finding.kind, prediction.parser
         message = json.dumps(entry, ensure_ascii=False)
         rows.append(ScoreRow(*place, FOUND, None, Status.OK, message))

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle, pairwise
 from typing import Any
 
 from parsemark.formats import markdown_of
@@ -14,6 +15,7 @@ from parsemark.protocols.run_data.rows import PAGE_LEVEL
 _KINDS = {"lost": "miss", "altered": "split", "moved": "moved", **dict.fromkeys(EXTRAS, "extra")}
 """Findings as the viewer draws them: lost words in red."""
 MAX_TEXT = 20_000  # characters of an output that are shown
+_GROUPING = "[,\u2009\u202f\u00a0]?"
 
 
 def found_on(rows: Sequence[Mapping[str, Any]]) -> list[PageMatch]:
@@ -49,37 +51,21 @@ def page_view(rows: Sequence[Mapping[str, Any]], prediction: Prediction) -> Page
         if (of := counts.get("said" if name in EXTRAS else "words"))
     }
     extra = [match.pred for match in matches if match.category in EXTRAS]
-    return PageView(
-        tuple(matches),
-        (),
-        (),
-        (),
-        0,
-        shares,
-        message,
-        marked=tuple(_marked(markdown_of(prediction)[:MAX_TEXT], extra)),
-        size=(page["width"], page["height"]) if "width" in page else None,
-    )
+    marked = tuple(_marked(markdown_of(prediction)[:MAX_TEXT], extra))
+    size = (page["width"], page["height"]) if "width" in page else None
+    return PageView(tuple(matches), (), (), (), 0, shares, message, marked, size)
 
 
 def _marked(text: str, extra: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The text in pieces: `same`, or `new` for the last place at which each extra stretch stands."""
     taken: list[tuple[int, int]] = []
     for words in extra:
-        pattern = r"\W+".join(_loose(word) for word in words.split()[:60])
+        # Before words were folded, digits may have been grouped.
+        grouped = (_GROUPING.join(w) if w.isdigit() else re.escape(w) for w in words.split()[:60])
+        pattern = r"\W+".join(grouped)
         places = [m.span() for m in re.finditer(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE)]
         free = [(a, b) for a, b in places if all(b <= c or a >= d for c, d in taken)]
         taken += free[-1:]
-    at = 0
-    for start, end in sorted(taken):
-        yield from (
-            (kind, part) for kind, part in (("same", text[at:start]), ("new", text[start:end])) if part
-        )
-        at = end
-    if text[at:]:
-        yield "same", text[at:]
-
-
-def _loose(word: str) -> str:
-    """A pattern for a word as it was before it was folded: digits may be grouped."""
-    return "[,\u2009\u202f\u00a0]?".join(word) if word.isdigit() else re.escape(word)
+    ends = [0, *(end for span in sorted(taken) for end in span), len(text)]
+    pieces = zip(cycle(("same", "new")), pairwise(ends), strict=False)
+    yield from ((kind, text[start:end]) for kind, (start, end) in pieces if start < end)

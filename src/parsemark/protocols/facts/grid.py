@@ -18,8 +18,6 @@ Direction = Literal["up", "down", "left", "right"]
 Relation = Literal[Direction, "top_heading", "left_heading"]  # of another cell to one that is asked for
 RELATIONS: tuple[Relation, ...] = ("up", "down", "left", "right", "top_heading", "left_heading")
 MAX_SLOTS = 400_000  # slots of the tables of one page; a colspan of a billion is no table
-
-
 MAX_PAIRS = 1_000_000  # tables times rows, and nodes of cells: nested ones are looked at again and again
 
 
@@ -167,15 +165,10 @@ def html_grids(
 ) -> list[CellGrid]:
     """Every table element of an HTML text that has a cell, nested ones again by themselves, within bounds.
 
-    Args:
-        text: HTML.
-        text_of: What a cell says; its `<br>` are line ends by then.
-        max_span: The most that a span counts, but a rowspan of 0, which goes to the end of its table.
-        budget: Slots, rows and cells that all tables may have together; by default each may have `MAX_SLOTS`.
-
-    Raises:
-        IndexError: Where building all neighbours at once would raise it.
-        TableTooLargeError: The tables are larger than any page has.
+    When `text_of` says what a cell says, its `<br>` are line ends. `max_span` is the most that a span counts,
+    but a rowspan of 0, which goes to the end of its table; `budget` are the slots, rows and cells that all
+    tables may have together (by default each may have `MAX_SLOTS`). IndexError where building all neighbours
+    at once would raise it, TableTooLargeError beyond what any page has.
     """
     if "<table" not in text.lower():
         return []
@@ -218,7 +211,6 @@ def _spec(cell: Tag, text_of: Callable[[Tag], str], rows_left: int, in_head: boo
 def _span(raw: Any) -> int:
     """A span as a positive number; 1 for anything else."""
     try:
-        number = int(raw)
+        return max(1, int(raw))
     except (TypeError, ValueError):
         return 1
-    return number if number > 0 else 1

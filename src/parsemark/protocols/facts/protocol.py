@@ -141,22 +141,20 @@ class FactsProtocol(PageProtocol):
 
     def summarise(self, tables: RunTables) -> Summary:
         """All figures, and how many facts could not be tried."""
-        return self.summary_of(
-            tables,
-            self.figure_sums(tables),
-            notes=[*unreadable_notes(tables), *FactTotals.of(tables).notes()],
-        )
+        notes = [*unreadable_notes(tables), *FactTotals.of(tables).notes()]
+        return self.summary_of(tables, self.figure_sums(tables), notes=notes)
 
     def presentation(self) -> Presentation:
         """Show facts page by page, and write the board's files."""
-        shown = PageViews(self.headline.name, "The share of a page's facts that passed.", self._view)
-        return Presentation(pages=shown, result_files=self.result_files)
+        figure = self.headline.name
 
-    def _view(self, truth: Page, prediction: Prediction) -> PageView:
-        """Decide the facts of a page again, and put each into words."""
-        return view_of_facts(
-            truth.facts, self.score_page(truth, prediction), prediction, self.headline.name, in_words
-        )
+        def view(truth: Page, prediction: Prediction) -> PageView:
+            """Decide the facts of a page again, and put each into words."""
+            scored = self.score_page(truth, prediction)
+            return view_of_facts(truth.facts, scored, prediction, figure, in_words)
+
+        shown = PageViews(figure, "The share of a page's facts that passed.", view)
+        return Presentation(pages=shown, result_files=self.result_files)
 
 
 def view_of_facts(
@@ -169,17 +167,13 @@ def view_of_facts(
     """Facts of a page to look at: each in words, where it stands, what the parser wrote there."""
     known = {fact.id: fact for fact in facts}
     rows = [row for row in scored.scores if row.element in known]
-    matches = [
-        PageMatch(
-            "pair" if row.value else "miss",
-            row.category,
-            words(known[row.element]),
-            _answer(row.value, row.message),
-            row.value,
-            () if (box := known[row.element].box) is None else (box,),
-        )
-        for row in rows
-    ]
+    matches = []
+    for row in rows:
+        fact = known[row.element]
+        verdict = "not tried" if row.value is None else "passed" if row.value else "not passed"
+        answer = f"{verdict}: {row.message}" if row.message else verdict
+        kind, boxes = "pair" if row.value else "miss", () if fact.box is None else (fact.box,)
+        matches.append(PageMatch(kind, row.category, words(fact), answer, row.value, boxes))
     passed = sum(row.value or 0.0 for row in rows)
     values = {figure: passed / len(rows)} if rows else {}
     message = prediction.message if prediction.status is not Status.OK else None
@@ -283,11 +277,6 @@ class FactTotals:
 
 
 # --- facts in words -----------------------------------------------------------------------------------------
-
-
-def _answer(value: float | None, why: str | None) -> str:
-    verdict = "not tried" if value is None else "passed" if value else "not passed"
-    return f"{verdict}: {why}" if why else verdict
 
 
 _WORDS: Mapping[str, str] = {

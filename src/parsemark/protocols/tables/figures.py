@@ -14,7 +14,6 @@ from parsemark.protocols.figures.figure import Figure, FigureInfo, FigureSums, F
 from parsemark.protocols.figures.summary import Slice
 from parsemark.protocols.tables.figure_definitions import SENSITIVITY, short_name
 from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, THETA, MatchedTables, TruthPages
-from parsemark.stats.calibration import MIN_CONFIDENCE, d_ece, d_ece_by_chance, reliability_bins
 from parsemark.stats.detection import (
     CTDAR_THRESHOLDS,
     average_precision,
@@ -25,7 +24,13 @@ from parsemark.stats.detection import (
     ratio,
 )
 from parsemark.stats.intervals import group_documents, interval_from, sum_by_cluster
-from parsemark.stats.parser_confidence import risk_coverage
+from parsemark.stats.parser_confidence import (
+    MIN_CONFIDENCE,
+    d_ece,
+    d_ece_by_chance,
+    reliability_bins,
+    risk_coverage,
+)
 
 PageSums = Callable[[MatchedTables], Floats]
 RankedStatistic = Callable[[NDArray[np.bool_], float], float | None]

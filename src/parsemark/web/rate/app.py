@@ -14,8 +14,7 @@ from parsemark.errors import FormatError
 from parsemark.formats import read_tables
 from parsemark.formats.model_json import table_to_json
 from parsemark.report.mathml import mathml
-from parsemark.study.pairs_to_rate import Tasks
-from parsemark.study.ratings import PairToRate
+from parsemark.study.ratings import PairToRate, Tasks
 from parsemark.web.frame import (
     Address,
     BadRequestError,

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parsemark.study import RaterAgreement, krippendorff_alpha, rater_agreement
-from parsemark.study.pairs_to_rate import Tasks
-from parsemark.study.ratings import PairToRate, RatedPair
+from parsemark.study.ratings import PairToRate, RatedPair, Tasks
 from parsemark.web.database import Database
 
 _SCHEMA = Path(__file__).with_name("ratings.sql").read_text(encoding="utf-8")

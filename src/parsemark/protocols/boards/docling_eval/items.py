@@ -23,8 +23,7 @@ _WRITTEN = {
 }  # fmt: skip
 _NO_TEXT = ("table", "document_index", "picture", "chart", "form", "key_value_region")
 _MARKS = {"title": "# ", "checkbox_selected": "- [x] ", "checkbox_unselected": "- [ ] "}
-_FURNITURE = ("page_header", "page_footer")
-_PICTURE_LINK = re.compile(r"!\[[^\]]*\]\([^)]*\)")
+_LINK_OR_UNDERSCORE = re.compile(r"!\[[^\]]*\]\([^)]*\)|(?<!\\)_")  # links of pictures stay as they are
 
 
 def complete(items: Iterable[Item]) -> Iterator[Item]:
@@ -50,6 +49,11 @@ def walk(
             yield item
         if into_pictures or item["label"] not in ("picture", "chart"):
             yield from walk(item.get("children", ()), layers, into_pictures=into_pictures)
+
+
+def items_of(doc: Doc) -> list[Item]:
+    """All items that have a place, as both evaluators of layout walk through them."""
+    return list(walk(complete(doc["items"]), ALL_BUT_BACKGROUND, into_pictures=True))
 
 
 def top_left(place: Mapping[str, Any], height: float) -> Corners:
@@ -92,11 +96,8 @@ def table_html(table: Item, caption: str | None = None) -> str:
                 text = html.escape(cell[4].strip(), quote=False)
                 written.append(f"<{tag}{''.join(spans)}>{text}</{tag}>")
         rows.append(f"<tr>{''.join(written)}</tr>")
-    above = (
-        f'<caption><div class="caption">{html.escape(caption, quote=False)}</div></caption>'
-        if caption
-        else ""
-    )
+    title = html.escape(caption or "", quote=False)
+    above = f'<caption><div class="caption">{title}</div></caption>' if title else ""
     return f"<table>{above}<tbody>{''.join(rows)}</tbody></table>"
 
 
@@ -129,17 +130,14 @@ def _blocks(items: Iterable[Item], indent: int = 0) -> Iterator[str]:
     for item in items:
         label, children = item["label"], item.get("children", ())
         if label in ("group:list", "group:inline"):
-            parts = list(_blocks(children, indent))
-            if parts:
+            if parts := list(_blocks(children, indent)):
                 yield ("\n" if label == "group:list" else " ").join(parts)
             continue
         if label == "list_item":
             yield from _list_item(item, indent)
             continue
         if label in _WRITTEN and item.get("layer", "body") in ("body", "furniture"):
-            written = _block(item)
-            if written:
-                yield written
+            yield from filter(None, [_block(item)])
         if label != "picture":
             yield from _blocks(children, indent)
 
@@ -149,11 +147,9 @@ def _list_item(item: Item, indent: int) -> Iterator[str]:
     marker = str(item.get("marker") or "-") if item.get("enumerated") else "-"
     if marker != "-" and not re.fullmatch(r"\d+\.", marker):
         marker = f"- {marker}"
-    own = f"{'    ' * indent}{marker} {_escaped(item['text'])}" if item.get("text") else ""
-    if item.get("layer", "body") not in ("body", "furniture"):
-        own = ""
-    lines = [line for line in (own, *below) if line]
-    if lines:
+    is_written = item.get("text") and item.get("layer", "body") in ("body", "furniture")
+    own = f"{'    ' * indent}{marker} {_escaped(item['text'])}" if is_written else ""
+    if lines := [line for line in (own, *below) if line]:
         yield "\n".join(lines)
 
 
@@ -173,11 +169,8 @@ def _block(item: Item) -> str:
 
 
 def _escaped(text: str) -> str:
-    kept, at = [], 0
-    for link in _PICTURE_LINK.finditer(text):
-        kept += [re.sub(r"(?<!\\)_", r"\\_", text[at : link.start()]), link[0]]
-        at = link.end()
-    return html.escape("".join([*kept, re.sub(r"(?<!\\)_", r"\\_", text[at:])]), quote=False)
+    text = _LINK_OR_UNDERSCORE.sub(lambda found: r"\_" if found[0] == "_" else found[0], text)
+    return html.escape(text, quote=False)
 
 
 # --- pages and outputs --------------------------------------------------------------------------------------
@@ -196,7 +189,7 @@ def _item(element: Element) -> dict[str, Any]:
     level = element.attributes.get("level")
     if label == "section_header" and isinstance(level, int) and level > 0:
         item["level"] = level
-    if label in _FURNITURE:
+    if label in ("page_header", "page_footer"):
         item["layer"] = "furniture"
     if element.box is not None:
         item["prov"] = [{"page": 1, "box": list(element.box.as_tuple())}]

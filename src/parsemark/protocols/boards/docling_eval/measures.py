@@ -4,7 +4,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,15 +18,7 @@ from parsemark.metrics.base import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, MAX_
 from parsemark.metrics.bleu import corpus_bleu
 from parsemark.metrics.meteor import match_words, score_of, synonyms, words_of_sentences
 from parsemark.metrics.teds import EditTree, reference_tree, tree_similarity
-from parsemark.protocols.boards.docling_eval.items import (
-    ALL_BUT_BACKGROUND,
-    Corners,
-    Doc,
-    Item,
-    complete,
-    top_left,
-    walk,
-)
+from parsemark.protocols.boards.docling_eval.items import Corners, Doc, Item, complete, items_of, top_left
 
 TEXT = ("bleu", "f1_score", "precision", "recall", "edit_distance", "meteor")
 LABELS = {
@@ -155,18 +147,12 @@ class ClassedBox(NamedTuple):
     kind: int
 
 
-@dataclass(frozen=True, slots=True)
-class BoxPage:
+class BoxPage(NamedTuple):
     """The boxes of both sides on one page, in hundredths of the page."""
 
     name: str
     truth: list[ClassedBox]
     pred: list[ClassedBox]
-
-
-def items_of(doc: Doc) -> list[Item]:
-    """All items that have a place, as both evaluators of layout walk through them."""
-    return list(walk(complete(doc["items"]), ALL_BUT_BACKGROUND, into_pictures=True))
 
 
 def label_counts(docs: Iterable[Doc]) -> Counter[str]:
@@ -226,14 +212,11 @@ def _hits(pages: Sequence[BoxPage], kind: int, threshold: float) -> list[bool]:
     for page in pages:
         free = {k: box.box for k, box in enumerate(page.truth) if box.kind == kind}
         for box in [own for own in page.pred if own.kind == kind][:MAX_DETECTIONS]:
-            best, taken = min(threshold, 1 - 1e-10), None
-            for number, own in free.items():
-                overlap = box_iou(own, box.box, 0.0) if own != box.box else 1.0
-                if overlap >= best:
-                    best, taken = overlap, number
-            hits.append(taken is not None)
-            if taken is not None:
-                del free[taken]
+            near = [(box_iou(own, box.box, 0.0) if own != box.box else 1.0, k) for k, own in free.items()]
+            overlap, nearest = max(near, default=(-1.0, -1))
+            hits.append(overlap >= min(threshold, 1 - 1e-10))
+            if hits[-1]:
+                del free[nearest]
     return hits
 
 
@@ -385,13 +368,8 @@ def collapsed(matrix: Matrix) -> Matrix:
 
 def pixel_pages(truth: Doc) -> list[str]:
     """The pages with a true box of a class of pixels."""
-    places = {
-        str(place["page"])
-        for item in items_of(truth)
-        if item["label"] in PIXEL_CLASSES[1:]
-        for place in item.get("prov", ())
-    }
-    return sorted(places, key=int)
+    counted = [item for item in items_of(truth) if item["label"] in PIXEL_CLASSES[1:]]
+    return sorted({str(place["page"]) for item in counted for place in item.get("prov", ())}, key=int)
 
 
 def pixel_scores(matrix: Matrix) -> dict[str, float]:

@@ -161,10 +161,8 @@ class OlmocrProtocol(FactsProtocol):
                 for fact in truth.facts if truth else ():
                     place = {"pdf": f"{document}.pdf", "page": fact.page, "id": fact.id.partition("/")[2]}
                     tests[sample, fact.id] = {**place, "type": fact.kind, **fact.arguments}
-            failed = (
-                tests[row["sample"], row["element"]] for row in board.facts(parser) if row["value"] != 1
-            )
-            yield f"failed-{parser}.jsonl", as_lines(failed)
+            failed = (row for row in board.facts(parser) if row["value"] != 1)
+            yield f"failed-{parser}.jsonl", as_lines(tests[row["sample"], row["element"]] for row in failed)
         intervals = board.summary.details.get("board_interval", {})
         numbers = {p: {**board.figures(p), "board_interval": intervals.get(p)} for p in board.parsers}
         yield "results.json", as_json(numbers)
@@ -175,9 +173,8 @@ AS_PUBLISHED = OlmocrProtocol()
 
 def _renders(facts: Sequence[Fact], md: str) -> dict[str, Render | None]:
     """What formulas look like that can decide something: not where one is written exactly as it should be."""
-    wanted = [fact for fact in facts if fact.kind == "math"]
     needed: dict[str, None] = {}
-    for fact in wanted:
+    for fact in (own for own in facts if own.kind == "math"):
         candidates = formulas_of(md, dollars=not fact.arguments.get("ignore_dollar_delimited"))
         math = fact.arguments.get("math")
         if isinstance(math, str) and candidates and math not in candidates:

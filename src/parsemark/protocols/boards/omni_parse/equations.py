@@ -42,8 +42,7 @@ def math_spans(page: str) -> list[tuple[str, bool]]:
     found = []
     for match in _SPANS.finditer(page):
         if match[6] is None:
-            tex = next(group for group in match.groups()[:4] if group is not None)
-            is_display = match[1] is not None or match[2] is not None
+            tex, is_display = match[match.lastindex or 0], match.lastindex in (1, 2)
             found.append((html.unescape(_TAG.sub(" ", tex)), is_display))
             continue
         body, is_display = match[6].strip(), "block" in (match[5] or "")

@@ -3,7 +3,7 @@
 import functools
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -83,23 +83,17 @@ class OmniParseProtocol(FactsProtocol):
         for parser in board.parsers:
             for sample, *_ in board.pages():
                 truth, prediction = board.run.truth(sample), board.prediction(sample, parser)
-                blocks = blocks_of_output(prediction, truth) if truth else None
-                listed = [
-                    {"label": b.label, "bbox": list(b.box.as_tuple()), "text": b.text} for b in blocks or ()
-                ]
+                blocks = (blocks_of_output(prediction, truth) if truth else None) or []
+                listed = [{"label": b.label, "bbox": [*b.box.as_tuple()], "text": b.text} for b in blocks]
                 outputs = {"html": html_of_output(prediction), **({"blocks": listed} if blocks else {})}
                 yield f"{parser}/predictions/{sample}.json", as_json({"outputs": outputs})
-            rows = (
-                {
-                    "id": row["element"],
-                    "page_id": row["sample"],
-                    "result": _RESULTS.get(row["value"], _OTHERS.get(row["status"], "fail")),
-                    "why": row["message"] or "",
-                }
-                for row in board.facts(parser)
-            )
-            yield f"{parser}/scores.jsonl", as_lines(rows)
+            yield f"{parser}/scores.jsonl", as_lines(map(_score_line, board.facts(parser)))
             yield f"{parser}/summary.json", as_json(board.figures(parser))
+
+
+def _score_line(row: Mapping[str, Any]) -> dict[str, str]:
+    result = _RESULTS.get(row["value"], _OTHERS.get(row["status"], "fail"))
+    return {"id": row["element"], "page_id": row["sample"], "result": result, "why": row["message"] or ""}
 
 
 def _renderer(facts: Sequence[Fact], html: str) -> Renderer:

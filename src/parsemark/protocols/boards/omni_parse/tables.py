@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 from rapidfuzz.fuzz import ratio
@@ -21,25 +22,21 @@ class ReadTable:
     """A grid with what covers which rows and columns, and its section rows."""
 
     grid: CellGrid
-    covers: Mapping[Place, tuple[tuple[int, ...], tuple[int, ...]]]
+    covers: Mapping[Place, tuple[list[int], list[int]]]  # rows and columns
     labels: Mapping[int, Place]
 
     @classmethod
     def of(cls, grid: CellGrid) -> ReadTable:
         """Look at a grid."""
-        rows: dict[Place, set[int]] = {}
-        cols: dict[Place, set[int]] = {}
+        slots: dict[Place, list[Place]] = {}
         for r, line in enumerate(grid.slots):
             for c, place in enumerate(line):
                 if place is not None:
-                    rows.setdefault(place, set()).add(r)
-                    cols.setdefault(place, set()).add(c)
-        covers = {p: (tuple(sorted(rows[p])), tuple(sorted(cols[p]))) for p in rows}
-        starts: dict[int, list[Place]] = {}
-        for place in grid.text:
-            starts.setdefault(place[0], []).append(place)
+                    slots.setdefault(place, []).append((r, c))
+        covers = {p: (sorted({r for r, _ in own}), sorted({c for _, c in own})) for p, own in slots.items()}
         labels = {}
-        for r, places in starts.items():
+        for r, starts in groupby(sorted(grid.text), key=lambda place: place[0]):
+            places = list(starts)
             full = [p for p in places if grid.text[p].strip()]
             if len(places) > 1 and len(full) == 1 and full[0][1] == 0:
                 labels[r] = full[0]
@@ -111,12 +108,10 @@ class ReadTable:
 
     def stand_in(self, cell: Place, over: Direction) -> Place:
         """A cell, or, where it is empty, the first one in a direction that is not."""
-        seen = {cell}
-        while not self.grid.text[cell].strip() and (following := self.grid.neighbours(cell, over)):
-            cell = min(following)
-            if cell in seen:
-                break
+        seen: set[Place] = set()
+        while cell not in seen and self._is_empty(cell) and (following := self.grid.neighbours(cell, over)):
             seen.add(cell)
+            cell = min(following)
         return cell
 
 
@@ -181,19 +176,17 @@ def _relation_holds(table: ReadTable, cell: Place, kind: Relation, wanted: str, 
         places = table.headings(cell, "left")
     else:
         over: Direction = "up" if kind in ("left", "right") else "left"
-        following = table.grid.neighbours(cell, kind)
-        places = {table.stand_in(place, over) for place in following}
+        places = {table.stand_in(place, over) for place in table.grid.neighbours(cell, kind)}
     least = _least(wanted, max_diffs)
     return any(_likeness(wanted, fold(table.grid.text[place])) >= least for place in places)
 
 
 def _structure_holds(table: ReadTable, cell: Place, asked: Mapping[str, Any], max_diffs: int) -> bool:
-    headings, section, groups = (asked.get(key) for key in ("headings", "section", "row_groups"))
-    text = table.grid.text
-    if headings and not _in_order(headings, [text[p] for p in table.above(cell)], max_diffs):
-        return False
-    if groups and not _in_order(groups, [text[p] for p in table.beside(cell)], max_diffs):
-        return False
+    for key, around in (("headings", table.above), ("row_groups", table.beside)):
+        wanted = asked.get(key)
+        if wanted and not _in_order(wanted, [table.grid.text[p] for p in around(cell)], max_diffs):
+            return False
+    section = asked.get("section")
     return not section or _in_section(table, cell, section, max_diffs)
 
 

@@ -8,6 +8,8 @@ import html
 import re
 import sys
 import unicodedata
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
@@ -75,23 +77,19 @@ def _math_as_dollars(match: re.Match[str]) -> str:
 
 def _numbered(text: str) -> str:
     """Items of ordered lists with the numbers that a browser draws."""
-    stack: list[tuple[bool, list[int]]] = []
+    stack: list[Iterator[int] | None] = []  # the numbers of each open list; None for one without numbers
 
     def one(match: re.Match[str]) -> str:
         closing, tag = match[1], match[2].lower()
-        if tag in ("ol", "ul"):
-            if closing:
-                if stack:
-                    stack.pop()
-            else:
-                start = _START.search(match[3]) if tag == "ol" else None
-                stack.append((tag == "ol", [int(start[1]) if start else 1]))
-            return match[0]
-        if closing or not stack or not stack[-1][0]:
-            return match[0]
-        counter = stack[-1][1]
-        counter[0] += 1
-        return f"{match[0]}{counter[0] - 1}. "
+        if tag == "li":
+            numbers = stack[-1] if stack and not closing else None
+            return match[0] if numbers is None else f"{match[0]}{next(numbers)}. "
+        if not closing:
+            start = _START.search(match[3])
+            stack.append(count(int(start[1]) if start else 1) if tag == "ol" else None)
+        elif stack:
+            stack.pop()
+        return match[0]
 
     return _LIST_TAG.sub(one, text)
 

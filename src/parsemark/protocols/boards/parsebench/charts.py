@@ -16,15 +16,7 @@ from parsemark.protocols.boards.parsebench.grids import (
     pipe_grids,
     resolved_grids,
 )
-from parsemark.protocols.boards.parsebench.text import (
-    EMPTY_LIKE,
-    norm,
-    number,
-    partial,
-    ratio,
-    readings,
-    same_number,
-)
+from parsemark.protocols.boards.parsebench.text import EMPTY_LIKE, norm, number, partial, ratio
 
 _CONTEXT = (
     (r"^#{1,6}\s+(.+?)$", re.M),
@@ -40,6 +32,24 @@ def _theta(text: str, most: float) -> float:
 
 def _bare(text: str) -> str:
     return re.sub("[^a-z0-9]", "", text)
+
+
+def _readings(text: str) -> list[float]:
+    """What numbers a text may be, with its commas as thousands or as decimals."""
+    texts = [text, text.replace(",", ".")] if "," in text else [text]
+    return [value for own in texts if (value := number(own)) is not None]
+
+
+def _same_number(a: str, b: str, tolerance: float) -> bool:
+    """Whether two texts can be read as numbers that are nearly equal."""
+    for x in _readings(a):
+        for y in _readings(b):
+            if x == 0 or y == 0:
+                if x == y or abs(x - y) < tolerance:
+                    return True
+            elif abs(x - y) / max(abs(x), abs(y)) <= tolerance:
+                return True
+    return False
 
 
 def decide_point(rule: Rule, markdown: str) -> bool:
@@ -67,19 +77,15 @@ def _value_cells(
     cells: Sequence[Sequence[str]], value: str, theta: float, tolerance: float | None
 ) -> list[tuple[int, int]]:
     def same(a: str, b: str) -> bool:
-        return tolerance is not None and same_number(a, b, tolerance)
+        return tolerance is not None and _same_number(a, b, tolerance)
 
     places = [(r, c) for r, row in enumerate(cells) for c in range(len(row))]
     found = [(r, c) for r, c in places if ratio(value, cells[r][c]) >= theta or same(value, cells[r][c])]
     parts = re.findall(r"[-+]?\d(?:,\d{3}|\d)*\.?\d*%?", value)
     if found or tolerance is None or len(parts) < 2:
         return found
-    return [
-        (r, c)
-        for r, c in places
-        if c + len(parts) <= len(cells[r])
-        and all(same(part, cells[r][c + k]) for k, part in enumerate(parts))
-    ]
+    runs = [(r, c, cells[r][c : c + len(parts)]) for r, c in places if c + len(parts) <= len(cells[r])]
+    return [(r, c) for r, c, run in runs if all(map(same, parts, run))]
 
 
 def _labelled(
@@ -124,7 +130,7 @@ def _dates(text: str) -> set[str]:
 
 
 def _number_likeness(expected: str, actual: str, *, divided: bool = False) -> float | None:
-    wanted, found = readings(expected), readings(actual)
+    wanted, found = _readings(expected), _readings(actual)
     if not wanted or not found:
         return None
 
@@ -174,16 +180,9 @@ def decide_array(rule: Rule, markdown: str) -> tuple[bool, float]:
 
 
 def _labels_score(rule: Rule, data: Sequence[Sequence[Any]], rows: Sequence[Sequence[str]]) -> float:
-    free, total = list(rows[0]), 0.0
-    for k, label in enumerate(data[0]):
-        if rule.get("x_axis_shuffle"):
-            scores = [_label_likeness(label, own) for own in free]
-            best = max(range(len(free)), key=scores.__getitem__)
-            total += scores[best]
-            del free[best]
-        else:
-            total += _label_likeness(label, rows[0][k])
-    return total / len(data[0])
+    if rule.get("x_axis_shuffle"):
+        return _greedy(data[0], rows[0], _label_likeness, least=-1.0) / len(data[0])
+    return sum(map(_label_likeness, data[0], rows[0])) / len(data[0])
 
 
 def _values_score(rule: Rule, data: Sequence[Sequence[Any]], rows: Sequence[Sequence[str]]) -> float:
@@ -206,11 +205,14 @@ def _values_score(rule: Rule, data: Sequence[Sequence[Any]], rows: Sequence[Sequ
     return total / (len(wanted) * len(wanted[0]))
 
 
-def _greedy(wanted: Sequence[Any], found: Sequence[Any], score: Callable[[Any, Any], float]) -> float:
+def _greedy(
+    wanted: Sequence[Any], found: Sequence[Any], score: Callable[[Any, Any], float], least: float = 0.0
+) -> float:
+    """The sum of what each is worth with the best of those that are left, where that is more than `least`."""
     free, total = list(found), 0.0
     for expected in wanted:
         scores = [score(expected, own) for own in free]
-        if scores and max(scores) > 0:
+        if scores and max(scores) > least:
             best = max(range(len(free)), key=scores.__getitem__)
             total += scores[best]
             del free[best]
@@ -247,13 +249,7 @@ def asked_grids(rule: Rule, markdown: str) -> list[ResolvedGrid]:
 
 
 def _find(text: str, grids: Sequence[ResolvedGrid]) -> tuple[ResolvedGrid, OriginCell] | None:
-    best, found = _CLOSE, None
-    for grid in grids:
-        for cell in grid.cells():
-            likeness = ratio(text, cell.text)
-            if likeness > best or (found is None and likeness >= best):
-                best, found = likeness, (grid, cell)
-    return found
+    return max(_all_like(text, grids), key=lambda own: ratio(text, own[1].text), default=None)
 
 
 def _all_like(text: str, grids: Sequence[ResolvedGrid]) -> Iterator[tuple[ResolvedGrid, OriginCell]]:
@@ -316,11 +312,9 @@ def _has_chain(rule: Rule, _: str, grids: Sequence[ResolvedGrid]) -> bool:
     if found is None:
         return False
     for key, side in (("column_headers", "top"), ("row_headers", "left")):
-        if not rule.get(key):
-            continue
-        wanted = [norm(str(text)) for text in rule[key]]
+        wanted = [norm(str(text)) for text in rule.get(key) or ()]
         texts = [own.text for own in _line(*found, side) if own.text.strip()]
-        if len(texts) != len(wanted) or any(ratio(a, b) < _CLOSE for a, b in zip(wanted, texts, strict=True)):
+        if wanted and (len(texts) != len(wanted) or min(map(ratio, wanted, texts)) < _CLOSE):
             return False
     return True
 

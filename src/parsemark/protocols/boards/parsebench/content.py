@@ -10,15 +10,7 @@ from parsemark.extras import needed_for
 from parsemark.metrics.base import MAX_CHARACTER_PAIRS, check_pairs
 from parsemark.protocols.boards.olmocr.text import alphanumerics, has_foreign_characters
 from parsemark.protocols.boards.parsebench.grids import with_cells
-from parsemark.protocols.boards.parsebench.text import (
-    bare_links,
-    check_markdown,
-    norm,
-    norm_light,
-    partial,
-    subbed,
-    unescaped,
-)
+from parsemark.protocols.boards.parsebench.text import check_markdown, norm, norm_light, partial, without_tags
 
 Rule = Mapping[str, Any]
 _CJK = "\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af"
@@ -34,8 +26,7 @@ class WrongRuleError(ValueError):
 
 
 def _simple_formula(latex: str) -> str:
-    latex = subbed(latex, (r"\\(?:[a-zA-Z]+|[^a-zA-Z])", " "), (r"[{}]", " "), (r"[\^_]", ""))
-    return re.sub(r"[^0-9a-zA-Z+\-*/=<>().,]", "", latex) or "LATEX"
+    return re.sub(r"\\(?:[a-zA-Z]+|[^a-zA-Z])|[^0-9a-zA-Z+\-*/=<>().,]", "", latex) or "LATEX"
 
 
 def _plain_formulas(text: str) -> str:
@@ -47,11 +38,6 @@ def _plain_formulas(text: str) -> str:
 def _without_dots(text: str) -> str:
     """Without leaders of dots."""
     return re.sub(r"\.(?:\s*\.)+", " ", text)
-
-
-def _without_tags(text: str) -> str:
-    """Names of characters read, links bare, tags blank."""
-    return re.sub(r"</?[^>]+>", " ", bare_links(unescaped(text)))
 
 
 def _without_lead(text: str) -> str:
@@ -69,7 +55,7 @@ def _without_tables(text: str) -> str:
 
 def fragment(text: str) -> str:
     """A sentence as it is counted; shorter ones than 7 characters are none."""
-    text = _without_tags(_without_dots(norm(text).strip().strip(".")))
+    text = without_tags(_without_dots(norm(text).strip().strip(".")))
     text = re.sub(r"^[^\w]+|[^\w]+$", "", _without_lead(text)).strip()
     text = re.sub(r"\s+", " ", text)
     return text if len(text) >= 7 else ""
@@ -82,7 +68,7 @@ def tokens(text: str, least: int = 2) -> list[str]:
 
 
 def _words_of_key(key: str, least: int = 2) -> list[str]:
-    return tokens(_without_lead(_without_tags(norm(key))), least)
+    return tokens(_without_lead(without_tags(norm(key))), least)
 
 
 class AskedMarkdown:
@@ -100,12 +86,12 @@ class AskedMarkdown:
     def full_text(self) -> str:
         """All text, cells once more."""
         plain = norm(with_cells(_PICTURE.sub(" ", self._bare)))
-        return re.sub(r"\s+", " ", _without_tags(_without_dots(plain)))
+        return re.sub(r"\s+", " ", without_tags(_without_dots(plain)))
 
     @cached_property
     def _word_text(self) -> str:
         """The text that words are counted in, cells once more."""
-        return _without_tags(norm(with_cells(self._bare)))
+        return without_tags(norm(with_cells(self._bare)))
 
     def bag(self, unit: str, cells: bool) -> Counter[str]:
         """Sentences or words with their numbers."""
@@ -115,7 +101,7 @@ class AskedMarkdown:
         return self._bags[unit, cells]
 
     def _words(self, cells: bool) -> list[str]:
-        return tokens(self._word_text if cells else _without_tags(norm(_without_tables(self._bare))))
+        return tokens(self._word_text if cells else without_tags(norm(_without_tables(self._bare))))
 
     def _sentences(self, cells: bool) -> list[str]:
         text = _PICTURE.sub(" ", self._bare)

@@ -69,7 +69,7 @@ def _as_bool(value: Any) -> bool | None:
     if isinstance(value, bool):
         return value
     word = str("" if value is None else value).strip().lower()
-    return True if word in _YES else False if word in _NO else None
+    return word in _YES if word in _YES | _NO else None
 
 
 def label_score(candidate: str, label: str) -> float:
@@ -201,9 +201,7 @@ def _neighbours(grid: HeadedGrid) -> Iterator[Field]:
             beside = (row[c - 1] if c else None, data[r - 1][c] if r else None)
             counts[cell] += cell not in beside
     for r, row in enumerate(data):
-        for c, cell in enumerate(row):
-            if not cell.strip():
-                continue
+        for c, cell in ((c, own) for c, own in enumerate(row) if own.strip()):
             right = next((own for own in row[c + 1 :] if own.strip() and own != cell), "")
             below = next((own[c] for own in data[r + 1 :] if own[c].strip() and own[c] != cell), "")
             value = next((own for own in (right, below) if _is_usable(own, counts)), "")

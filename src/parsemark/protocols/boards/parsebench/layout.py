@@ -9,9 +9,9 @@ from html.parser import HTMLParser
 from typing import Any
 
 from parsemark.metrics.base import MAX_POSITION_PAIRS, check_pairs
+from parsemark.model import Box
 from parsemark.protocols.boards.parsebench.text import check_markdown, subbed
 
-Box = tuple[float, float, float, float]
 _BASIC = ("Table", "Picture", "Page-header", "Page-footer")
 _RUNNING = ("Page-header", "Page-footer")
 _CORE = {"Code": "Text", "Document Index": "Text", "Key-Value Region": "Text"}
@@ -106,23 +106,9 @@ def in_ontology(label: str, ontology: str) -> str | None:
     return label if label in _BASIC else "Text"
 
 
-def _area(box: Box) -> float:
-    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
-
-
-def _common(a: Box, b: Box) -> float:
-    return _area((max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])))
-
-
 def inside(a: Box, b: Box) -> float:
-    """The share of one box in another."""
-    return _common(a, b) / max(_LEAST, _area(a))
-
-
-def iou(a: Box, b: Box) -> float:
-    """Common area by joint area."""
-    common = _common(a, b)
-    return common / max(_LEAST, _area(a) + _area(b) - common)
+    """The share of one box in another; 0 where it has no area."""
+    return a.intersection_area(b) / max(_LEAST, a.area)
 
 
 @dataclass(frozen=True)
@@ -161,7 +147,7 @@ def true_blocks(rules: Sequence[Mapping[str, Any]], ontology: str) -> list[Groun
         order, content = rule.get("ro_index"), rule.get("content")
         element = GroundedBlock(
             rule.get("page") or 1,
-            (x, y, x + w, y + h),
+            Box(x, y, x + w, y + h),
             in_ontology(label, ontology),
             [],
             number if order is None else order,
@@ -190,7 +176,7 @@ def predicted_blocks(
             raise ValueError(f"{label!r} is not a class of ParseBench")
         kind = in_ontology(label, ontology)
         x0, y0, x1, y1 = own["bbox"]
-        box = (x0 / width, y0 / height, x1 / width, y1 / height)
+        box = Box(x0 / width, y0 / height, max(x0, x1) / width, max(y0, y1) / height)  # turned: no area
         if kind is not None:
             content, score = own.get("content"), own.get("score", 1.0)
             found.append(GroundedBlock(page, box, kind, content_tokens(content), order, bool(content), score))
@@ -233,7 +219,7 @@ def _located(
         return *_spanned(element, fits), min(block.order for block in fits)
     if not own:
         return False, None, None
-    overlap = iou if fits else inside
+    overlap = Box.iou if fits else inside
     matched = max(fits or own, key=lambda block: overlap(element.box, block.box))
     return bool(fits), matched, matched.order
 
@@ -246,32 +232,28 @@ def answers(element: GroundedBlock, block: GroundedBlock) -> bool:
 
 
 def _spanned(element: GroundedBlock, group: Sequence[GroundedBlock]) -> tuple[bool, GroundedBlock]:
-    x0, y0, x1, y1 = element.box
-    clipped = [(max(x0, b.box[0]), max(y0, b.box[1]), min(x1, b.box[2]), min(y1, b.box[3])) for b in group]
-    width = (max(b[2] for b in clipped) - min(b[0] for b in clipped)) / max(_LEAST, x1 - x0)
-    covered, end = 0.0, y0
-    for _, top, _, bottom in sorted(clipped, key=lambda b: b[1]):
-        covered += max(0.0, bottom - max(top, end))
-        end = max(end, bottom)
-    passes = width >= 0.8 and covered / max(_LEAST, y1 - y0) >= 0.5
-    return passes, max(group, key=lambda b: iou(element.box, b.box))
+    own, clipped = element.box, [block.box.clipped(element.box) for block in group]
+    covered, end = 0.0, own.y0
+    for part in sorted(clipped, key=lambda box: box.y0):
+        covered += max(0.0, part.y1 - max(part.y0, end))
+        end = max(end, part.y1)
+    width = Box.hull(clipped).width / max(_LEAST, own.width)
+    passes = width >= 0.8 and covered / max(_LEAST, own.height) >= 0.5
+    return passes, max(group, key=lambda b: element.box.iou(b.box))
 
 
 def _token_scores(wanted: Counter[str], found: Counter[str]) -> tuple[float, float, float]:
     """Precision, recall and F1."""
     common = (wanted & found).total()
-    if not common:
-        return 0.0, 0.0, 0.0
-    precision, recall = common / found.total(), common / wanted.total()
-    return precision, recall, 2 * precision * recall / (precision + recall)
+    precision, recall = common / max(1, found.total()), common / max(1, wanted.total())
+    return precision, recall, 2 * precision * recall / (precision + recall) if common else 0.0
 
 
 def skipped(element: GroundedBlock) -> str | None:
     """Why it is not asked what an element says; None where it is."""
-    attributes = element.attributes
     if not element.words:
         return "no_gt_content"
-    if attributes.get("label") == "Formula" or attributes.get("text_role") == "formula":
+    if element.attributes["label"] == "Formula" or element.attributes.get("text_role") == "formula":
         return "formula_skip"
     return "caption_skip" if element.has("caption") else None
 
@@ -296,18 +278,17 @@ def _attributed(
         near = sorted((b for b in said if inside(b.box, element.box) >= 0.2), key=lambda b: b.order)
         bags = [_own_words(block, wanted, others) for block in near]
         for start in range(len(near)):
-            run = Counter[str]()
-            overlap = 0.0
+            run, overlap = Counter[str](), 0.0
             for end in range(start, min(len(near), start + 50)):
                 run += bags[end]
-                overlap = max(overlap, iou(element.box, near[end].box))
+                overlap = max(overlap, element.box.iou(near[end].box))
                 scores = _token_scores(wanted, run)
                 ranked.append(((scores[asked], scores[3 - asked], start - end, overlap), scores))
     else:
         for block in said:
             if inside(element.box, block.box) >= 0.3:
                 scores = _token_scores(wanted, _own_words(block, wanted, others))
-                ranked.append(((scores[asked], iou(element.box, block.box)), scores))
+                ranked.append(((scores[asked], element.box.iou(block.box)), scores))
     if not ranked:
         return "no_overlap_preds", (0.0, 0.0, 0.0)
     best = max(ranked, key=lambda own: own[0])[1]
@@ -377,15 +358,13 @@ def _place(places: Sequence[int], at: int) -> str:
 
 def attributions(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]) -> dict[str, float]:
     """The shares of tokens that stand in overlapping elements and blocks, and their harmonic mean."""
-    asked = [element for element in truth if skipped(element) is None]
-    found, said = 0, 0
+    asked, found, said = [element for element in truth if skipped(element) is None], 0, 0
     for block in pred:
         near = [element for element in asked if _overlap(element, block)]
         counted = [element for element in near if not element.has("explicit")]
-        if near and not counted:
-            continue
-        said += len(block.words)
-        found += _common_words([block], counted)
+        if counted or not near:
+            said += len(block.words)
+            found += _common_words([block], counted)
     wanted = sum(len(element.words) for element in asked)
     recalled = sum(_common_words([e], [b for b in pred if _overlap(e, b)]) for e in asked)
     lap, lar = found / said if said else 1.0, recalled / wanted if wanted else 1.0
@@ -418,7 +397,7 @@ def hits(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock], threshol
     """Which blocks, the surest first, take an element that is not yet taken."""
     left, found = list(truth), []
     for block in pred:
-        near = [(iou(e.box, block.box), -n) for n, e in enumerate(left) if e.page == block.page]
+        near = [(e.box.iou(block.box), -n) for n, e in enumerate(left) if e.page == block.page]
         overlap, at = max(near, default=(0.0, 0))
         found.append(bool(near) and overlap >= threshold)
         if found[-1]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
@@ -36,6 +36,10 @@ class TrimmedTable:
     titles: list[int]  # those of them that are titles
     stripped: list[str]  # what its titles say
     keys: list[str] = field(default_factory=list)
+
+
+Alignment = tuple[dict[int, int], float]  # true columns to predicted ones, and how alike their keys are
+Align = Callable[[TrimmedTable, Sequence[str]], Alignment]  # one side, with these keys, with the other
 
 
 def assignment(values: Any) -> list[tuple[int, int]]:
@@ -227,16 +231,13 @@ def split_tables(pred: Sequence[HeadedGrid], n_truth: int) -> list[HeadedGrid]:
     options = [[(0, 0), *_split_options(grid)] for grid in pred]
     if prod(map(len, options)) > 256:
         return list(pred)
-    best, chosen = (abs(len(pred) - n_truth), 0, 0), None
-    for choice in product(*options):
-        n = sum(
-            grid.width // p if p else 1 for grid, (p, _) in zip(map(normal_form, pred), choice, strict=True)
-        )
-        cost = (abs(n - n_truth), -sum(count for _, count in choice), -sum(p for p, _ in choice))
-        if cost < best:
-            best, chosen = cost, choice
-    if chosen is None:
-        return list(pred)
+    widths = [normal_form(grid).width for grid in pred]
+
+    def cost(choice: Sequence[tuple[int, int]]) -> tuple[int, int, int]:
+        n = sum(width // p if p else 1 for width, (p, _) in zip(widths, choice, strict=True))
+        return abs(n - n_truth), -sum(count for _, count in choice), -sum(p for p, _ in choice)
+
+    chosen = min(product(*options), key=cost)
     return [part for g, (p, _) in zip(pred, chosen, strict=True) for part in (_split(g, p) if p else [g])]
 
 
@@ -290,7 +291,7 @@ def _keys(grid: HeadedGrid, head: Sequence[int], titles: Sequence[int]) -> list[
     return _numbered(keys)
 
 
-def _aligned(truth: Sequence[str], pred: Sequence[str]) -> tuple[dict[int, int], float]:
+def _aligned(truth: Sequence[str], pred: Sequence[str]) -> Alignment:
     def plain(key: str) -> bool:
         return key.strip() in EMPTY_LIKE or _is_synthetic(key)
 
@@ -303,16 +304,14 @@ def _aligned(truth: Sequence[str], pred: Sequence[str]) -> tuple[dict[int, int],
     return kept, fmean(values[i, j] for i, j in kept.items()) if kept else 0.0
 
 
-def _shortened(keys: Sequence[str], titles: Sequence[str], keys_of: Sequence[str], *, truth: bool) -> Any:
-    """Keys without a title of the other side in front, where that pairs more."""
-    best = None
-    for title in titles:
-        if title and any(key.startswith(f"{title} ") for key in keys):
-            cut = [key.removeprefix(f"{title} ") for key in keys]
-            trial = _aligned(cut, keys_of) if truth else _aligned(keys_of, cut)
-            if best is None or len(trial[0]) > len(best[1][0]):
-                best = cut, trial
-    return best
+def _shortened(own: TrimmedTable, titles: Sequence[str], align: Align, found: Alignment) -> Alignment:
+    """Try its keys without a title of the other side in front."""
+    keys = own.keys
+    for title in filter(None, titles):
+        cut = [key.removeprefix(f"{title} ") for key in keys]
+        if cut != keys and len((trial := align(own, cut))[0]) > len(found[0]):
+            own.keys, found = cut, trial
+    return found
 
 
 def record_match(truth: TrimmedTable, pred: TrimmedTable) -> float:
@@ -323,19 +322,16 @@ def record_match(truth: TrimmedTable, pred: TrimmedTable) -> float:
     check_pairs("columns", len(a.keys), len(b.keys), MAX_LINE_PAIRS)
     check_pairs("rows", len(a.grid.data), len(b.grid.data), MAX_LINE_PAIRS // 100)
     _recover(a, b)
-    mapping, score = _aligned(a.keys, b.keys)
-    fewest = min(len(a.keys), len(b.keys))
-    if fewest > 1 and len(mapping) < fewest / 2:
-        for own, other, is_truth in ((a, b, True), (b, a, False)):
-            trial = _shortened(own.keys, other.stripped, other.keys, truth=is_truth)
-            if trial is not None and len(trial[1][0]) > len(mapping):
-                own.keys, (mapping, score) = trial
-    for own in (a, b):
-        mapping, score = _promoted(own, a, b, mapping, score)
-    if not mapping:
-        return 0.0
+
+    def align(own: TrimmedTable, keys: Sequence[str]) -> Alignment:
+        return _aligned(keys, b.keys) if own is a else _aligned(a.keys, keys)
+
+    found, fewest = _aligned(a.keys, b.keys), min(len(a.keys), len(b.keys))
+    if fewest > 1 and len(found[0]) < fewest / 2:
+        found = _shortened(b, a.stripped, align, _shortened(a, b.stripped, align, found))
+    mapping, _ = _promoted(b, align, _promoted(a, align, found))
     records = [_records(side) for side in (a, b)]
-    if not records[0] or not records[1]:
+    if not mapping or not records[0] or not records[1]:
         return 0.0
     total = len(a.keys) + len(b.keys) - len(mapping)
     common = [[sum(g[i] == p[j] for i, j in mapping.items()) for p in records[1]] for g in records[0]]
@@ -348,28 +344,25 @@ def _recover(a: TrimmedTable, b: TrimmedTable) -> None:
     real = [key for key in a.keys if not _is_synthetic(key)]
     if real and all(map(_is_synthetic, b.keys)):
         row = next((r for r in range(len(b.grid.data)) if r not in b.head), None)
-        if row is not None and any(
-            ratio(v.lower(), key.lower()) >= 0.9 for v in b.grid.data[row] if v for key in real
-        ):
-            b.keys = _numbered([value or f"col_{c}" for c, value in enumerate(b.grid.data[row])])
+        values = [] if row is None else b.grid.data[row]
+        if row is not None and any(ratio(v.lower(), k.lower()) >= 0.9 for v in values if v for k in real):
+            b.keys = _numbered([value or f"col_{c}" for c, value in enumerate(values)])
             b.head = [*b.head, row]
     elif not real and not all(map(_is_synthetic, b.keys)):
         b.keys, b.head, b.titles, b.stripped = [f"col_{c}" for c in range(len(b.keys))], [], [], []
 
 
-def _promoted(
-    own: TrimmedTable, a: TrimmedTable, b: TrimmedTable, mapping: dict[int, int], score: float
-) -> tuple[dict[int, int], float]:
+def _promoted(own: TrimmedTable, align: Align, found: Alignment) -> Alignment:
     """Try the row below the head as one more row of it."""
     row = max(own.head) + 1 if own.head else len(own.grid.data)
     if row >= len(own.grid.data) or len({v for v in own.grid.data[row] if v.strip()}) != 1:
-        return mapping, score
+        return found
     keys = _keys(own.grid, [*own.head, row], own.titles)
-    trial = _aligned(keys, b.keys) if own is a else _aligned(a.keys, keys)
-    if len(trial[0]) > len(mapping) or (len(trial[0]) == len(mapping) and trial[1] > score):
-        own.keys, own.head = keys, [*own.head, row]
-        return trial
-    return mapping, score
+    trial = align(own, keys)
+    if (len(trial[0]), trial[1]) <= (len(found[0]), found[1]):
+        return found
+    own.keys, own.head = keys, [*own.head, row]
+    return trial
 
 
 def _records(side: TrimmedTable) -> list[list[str]]:

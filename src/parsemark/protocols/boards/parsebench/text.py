@@ -57,14 +57,9 @@ def without_marks(text: str, *, everywhere: bool = False) -> str:
     return unicodedata.normalize("NFC", "".join(kept))
 
 
-def bare_links(text: str) -> str:
-    """Addresses without their angle brackets."""
-    return _AUTOLINK.sub(r"\1", text)
-
-
 def norm(text: str) -> str:
     """The main normaliser."""
-    text = re.sub(r"<br\s*/?>", " ", bare_links(text)).translate(_QUOTES)
+    text = re.sub(r"<br\s*/?>", " ", _AUTOLINK.sub(r"\1", text)).translate(_QUOTES)
     text = subbed(
         text,
         (r"\s+", " "),
@@ -88,7 +83,7 @@ def norm(text: str) -> str:
 
 def norm_light(text: str) -> str:
     """The one that keeps case and mark-up."""
-    text = _SPAN.sub("", re.sub(r"<br/?>", " ", bare_links(text))).translate(_QUOTES)
+    text = _SPAN.sub("", re.sub(r"<br/?>", " ", _AUTOLINK.sub(r"\1", text))).translate(_QUOTES)
     text = without_marks(re.sub(r"\s+", " ", text), everywhere=True).replace("＿", "_").translate(_DASHES)
     text = text.replace("…", "...").replace("µ", "μ").translate(_SYMBOLS)
     return re.sub("-{2,}", "-", text).strip()
@@ -140,6 +135,11 @@ def unescaped(text: str) -> str:
     return text
 
 
+def without_tags(text: str) -> str:
+    """Names of characters read, links bare, tags blank."""
+    return re.sub(r"</?[^>]+>", " ", _AUTOLINK.sub(r"\1", unescaped(text)))
+
+
 # --- numbers ------------------------------------------------------------------------------------------------
 
 _FACTORS = (
@@ -163,24 +163,6 @@ def number(text: str) -> float | None:
         return float(text) * factor
     except ValueError:
         return None
-
-
-def readings(text: str) -> list[float]:
-    """What numbers a text may be, with its commas as thousands or as decimals."""
-    texts = [text, text.replace(",", ".")] if "," in text else [text]
-    return [value for own in texts if (value := number(own)) is not None]
-
-
-def same_number(a: str, b: str, tolerance: float) -> bool:
-    """Whether two texts can be read as numbers that are nearly equal."""
-    for x in readings(a):
-        for y in readings(b):
-            if x == 0 or y == 0:
-                if x == y or abs(x - y) < tolerance:
-                    return True
-            elif abs(x - y) / max(abs(x), abs(y)) <= tolerance:
-                return True
-    return False
 
 
 def check_markdown(text: str) -> str:
