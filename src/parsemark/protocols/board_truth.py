@@ -76,11 +76,8 @@ class UnreadableTruthError(ValueError):
 
 
 def blame(error: Exception, read_truth: Callable[[], object]) -> None:
-    """Raise UnreadableTruthError where the truth, read in the same way as the output, fails as well.
-
-    Args:
-        error: What the board's rules raised on truth and output.
-        read_truth: Does with the truth alone what was done with both.
+    """Raise UnreadableTruthError where `read_truth`, which does with the truth alone what a board's rules did
+    with truth and output as they raised `error`, fails as well.
     """
     try:
         read_truth()

@@ -110,11 +110,8 @@ class ReadOutput:
     def words(self) -> str:
         """Without tags and signs of Markdown."""
         text = unescape(_MARKS.sub(" ", _TAGS.sub("", _BREAKS.sub(" ", self.text))))
-        return "\n".join(
-            " ".join(line.split())
-            for line in unicodedata.normalize("NFKC", text).splitlines()
-            if line.strip()
-        )
+        lines = unicodedata.normalize("NFKC", text).splitlines()
+        return "\n".join(" ".join(line.split()) for line in lines if line.strip())
 
     @cached_property
     def tables(self) -> str:
@@ -143,14 +140,8 @@ class ReadOutput:
         return all(self._holds(condition) for condition in conditions)
 
     def _holds(self, condition: str) -> bool:
-        where = condition.removeprefix("!")
-        text = (
-            self.tables
-            if where.startswith("table:")
-            else self.words
-            if where.startswith("words:")
-            else self.text
-        )
+        where = condition.removeprefix("!")[: len("table:")]
+        text = self.tables if where == "table:" else self.words if where == "words:" else self.text
         at = 0
         for part in _parts(condition):
             if (found := _compiled(part).search(text, at)) is None:
@@ -261,18 +252,14 @@ def pair_rows(tables: RunTables) -> Any:
     """The verdict on each pair, with its parser, feature and maker; `sample` is the page with the feature."""
     import polars as pl
 
-    rows = tables.read(
-        "scores",
-        "sample",
-        "parser",
-        "status",
-        feature="metric",
-        kind="category",
-        verdict="pred",
-        where=pl.col("element") != "",
-    ).join(
-        tables.read("samples", "sample", maker=_attribute("maker"), title=_attribute("feature")), on="sample"
-    )
+    def attribute(name: str) -> pl.Expr:
+        return pl.col("attributes").str.json_path_match(f"$.{name}")
+
+    columns = {"feature": "metric", "kind": "category", "verdict": "pred"}
+    of_facts = pl.col("element") != ""
+    rows = tables.read("scores", "sample", "parser", "status", where=of_facts, **columns)
+    pages = tables.read("samples", "sample", maker=attribute("maker"), title=attribute("feature"))
+    rows = rows.join(pages, on="sample")
     having, without = rows.filter(kind="feature"), rows.filter(kind="control")
     invented = without.filter(verdict=CHANGED).select("parser", "feature", "maker", invented=pl.lit(True))
     joined = having.join(invented, on=["parser", "feature", "maker"], how="left").with_columns(
@@ -283,12 +270,6 @@ def pair_rows(tables: RunTables) -> Any:
         .otherwise(pl.col("verdict"))
     )
     return joined.sort("sample", "parser")
-
-
-def _attribute(name: str) -> Any:
-    import polars as pl
-
-    return pl.col("attributes").str.json_path_match(f"$.{name}")
 
 
 def matrix_of(tables: RunTables) -> dict[str, Any]:

@@ -282,9 +282,7 @@ class ChunkPlan:
 def plan_chunks(
     run: Run, protocols: tuple[str, ...], max_outputs: int, min_outputs: int, n: int
 ) -> ChunkPlan:
-    """Divide what a run has parsed into chunks, and say what each of them is made of: `n` of them, if none
-    then has more than `max_outputs`, or less than `min_outputs` where there are enough.
-    """
+    """Divide what a run has parsed into `n` chunks, each of `min_outputs` to `max_outputs` where possible."""
     with run.scanning("parses") as parses:
         parsers = tuple(sorted(parses.select(pl.col("parser").unique()).collect()["parser"]))
     with run.scanning("samples") as samples:

@@ -178,17 +178,12 @@ def _with_variance(
         (pl.col("element") == PAGE_LEVEL) & (pl.col("metric") == metric) & pl.col("value").is_not_null()
     )
     rows = run.scan("scores").filter(of_pages).select("sample", "parser", "value").collect()
-    values: dict[str, dict[str, float]] = {}
-    for sample, parser, value in rows.iter_rows():
-        values.setdefault(parser, {})[sample] = value
     info = run.summary.info(metric)
-    columns = []
-    for name in groups:
-        columns.append(TableColumn("mean", "score", info.higher_is_better, name))
-        columns.append(TableColumn("variance", "score", None, name))
+    labels = (("mean", info.higher_is_better), ("variance", None))
+    columns = [TableColumn(label, "score", better, name) for name in groups for label, better in labels]
     table = []
     for parser in run.summary.ordered():
-        own = values.get(parser, {})
+        own = dict(rows.filter(pl.col("parser") == parser).select("sample", "value").iter_rows())
         cells: list[Figure | None] = []
         for samples in groups.values():
             known = [own[s] for s in samples if s in own]

@@ -36,12 +36,9 @@ def mean_statistic(totals: Floats) -> Floats:
 
 
 def mean_of_quotients(totals: Floats, turned: Sequence[bool] = (), *, complete: bool = False) -> Floats:
-    """The plain mean of the quotients of neighbouring quantities; those over nothing are left out.
+    """The plain mean of quotients of neighbouring quantities (…, 2 × parts); those over nothing are left out.
 
-    Args:
-        totals: (…, 2 × parts): a sum and how many it is a sum of, part by part.
-        turned: Which parts count as one minus themselves.
-        complete: Whether it is not defined where one of the parts is not.
+    Parts that are `turned` count as one minus themselves; a `complete` mean needs all of its parts.
     """
     values = ratio(totals[..., 0::2], totals[..., 1::2])
     values = np.where(turned, 1 - values, values) if len(turned) else values
@@ -90,14 +87,10 @@ def _figure(figure: FigureSums, pages: Floats, witnesses: Sequence[str]) -> Figu
 
 
 def from_sums(sums: Floats, statistic: Statistic, denominator: int = 1, top: float | None = 1.0) -> Figure:
-    """A figure of what documents add to totals; no value where there is nothing to count.
+    """A figure of what documents add to totals (documents, quantities); no value where nothing is counted.
 
-    Args:
-        sums: (documents, quantities).
-        statistic: Maps totals to the value.
-        denominator: The quantity that counts what it is taken over; a mean of figures may have nothing in
-            the first of its parts, and is then taken over the others.
-        top: The most that the value can be; None where there is no such value.
+    The denominator is the quantity that counts what it is taken over; a mean of figures may have nothing in
+    the first of its parts, and is then taken over the others. `top` is the most that the value can be.
     """
     totals = sums.sum(axis=0)
     weights = sums[:, denominator]

@@ -72,12 +72,8 @@ def read_figures(
 ) -> dict[str, FigureInfo]:
     """The figures that `figures.toml` of a package describes, by name, in order.
 
-    Args:
-        package: That of the protocol.
-        section: Which list of the file.
-        words: For what stands in braces, beside the file's own `[words]`.
-        each: For the `each` of entries, the words of each of its members; neighbours with the same one are
-            written together for one member after the other.
+    `words` stand for what is in braces, beside the file's own `[words]`; `each` has for the `each` of entries
+    the words of each of its members: neighbours with the same one are written together, member by member.
     """
     data = _figures_file(package)
 

@@ -46,9 +46,7 @@ _OF_THE_BREAK = re.compile(
 Chain = list[tuple[int, Element]]  # the parts of a table, each with the number of its page
 
 
-def joined_document(
-    pages: Sequence[tuple[Page | None, Prediction]],
-) -> tuple[Page | None, Prediction]:
+def joined_document(pages: Sequence[tuple[Page | None, Prediction]]) -> tuple[Page | None, Prediction]:
     """A document as one page: its truth, and what a parser made of it, given both page by page in order."""
     truths = [truth for truth, _ in pages]
     chains = _chains(truths)

@@ -24,14 +24,7 @@ from parsemark.model import Element, Table
 from parsemark.pdf import made_with
 from parsemark.protocols.charts import DataTable, TableColumn, TableRow, captioned, table_needs
 from parsemark.protocols.figures.figure import Figure
-from parsemark.protocols.presentation import (
-    ErrorKind,
-    Explanation,
-    Finding,
-    MatchView,
-    Presentation,
-    RunView,
-)
+from parsemark.protocols.presentation import ErrorKind, Explanation, Finding, MatchView, Presentation, RunView
 from parsemark.protocols.tables.figure_definitions import metric_words, short_name
 from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, THETA
 from parsemark.protocols.tables.soric_charts import charts_of_parser, sections
@@ -88,7 +81,10 @@ def errors_of_matches(run: MatchView) -> pl.DataFrame:
     Splits and merges are those that matching by characters sees, since the others pair one with one. A table
     that was merged is not counted as missed once more.
     """
-    by_characters = _by_characters(run)
+    by_characters = run.matches
+    if run.rule != NGRAM_RULE:
+        pieces = (pl.col("rule") == NGRAM_RULE) & pl.col("kind").is_in(["split", "merge"])
+        by_characters = run.scan("matches").filter(pieces).drop("rule").collect()
     split = _elements(by_characters.filter(pl.col("kind") == "split"), "truth", "split")
     merged = _elements(by_characters.filter(pl.col("kind") == "merge"), "truth", "merged")
     missed = _elements(run.matches.filter(pl.col("kind") == "miss"), "truth", "missed")
@@ -99,13 +95,6 @@ def errors_of_matches(run: MatchView) -> pl.DataFrame:
     partly = _elements(weak.with_columns(pl.col("truth").list.head(1)), "truth", "partly_found")
     place = ["sample", "parser", "element"]
     return pl.concat([missed.join(merged, on=place, how="anti"), partly, invented, split, merged])
-
-
-def _by_characters(run: MatchView) -> pl.DataFrame:
-    if run.rule == NGRAM_RULE:
-        return run.matches
-    pieces = pl.col("kind").is_in(["split", "merge"])
-    return run.scan("matches").filter((pl.col("rule") == NGRAM_RULE) & pieces).drop("rule").collect()
 
 
 def _elements(matches: pl.DataFrame, side: str, error: str) -> pl.DataFrame:

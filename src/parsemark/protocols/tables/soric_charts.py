@@ -3,7 +3,7 @@
 How good is what was found, can the confidence be trusted, and can content stand in for boxes?
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -127,19 +127,23 @@ def rules_beside_each_other(run: RunView) -> Chart | None:
 
 def threshold_sensitivity(run: RunView) -> Chart | None:
     """Detection F1 as the threshold of the overlap rises."""
-    series = []
-    for parser in run.parsers:
-        figures = run.summary.parsers.get(parser.name, {})
-        pairs = [
-            (float(key.removeprefix("td_f1_at_")), entry.value)
-            for key, entry in figures.items()
-            if key.startswith("td_f1_at_") and entry.value is not None
-        ]
-        if pairs:
-            xs, ys = zip(*sorted(pairs), strict=True)
-            series.append(Series(parser.name, "line", xs, ys, parser=parser.name))
+    prefix = "td_f1_at_"
+
+    def points(parser: str) -> Points:
+        figures = run.summary.parsers.get(parser, {}).items()
+        known = [(key, f.value) for key, f in figures if key.startswith(prefix) and f.value is not None]
+        return sorted((float(key.removeprefix(prefix)), value) for key, value in known)
+
     axes = ChartAxis("overlap threshold", 0.5, 0.9), ChartAxis("detection F1", 0.0, 1.0)
-    return Chart.of(*_captioned("threshold"), axes, series)
+    return Chart.of(*_captioned("threshold"), axes, _of_parsers(run, "line", points))
+
+
+def _of_parsers(
+    run: RunView, mark: Mark, points: Callable[[str], Points], *, faint: bool = False
+) -> list[Series]:
+    """One series for each parser that has points."""
+    found = [(parser.name, points(parser.name)) for parser in run.parsers]
+    return [Series(name, mark, *columns(own), parser=name, faint=faint) for name, own in found if own]
 
 
 def thin(points: Points) -> Points:
@@ -194,15 +198,12 @@ def score_histogram(
     run: RunView, metric: str, parsers: Sequence[RunParser], *, bars: bool = False
 ) -> Chart | None:
     """Distribution of a metric over the true tables; a missed table has its worst value."""
-    series = []
     low, high = metric_range(metric)
     edges = np.linspace(low, high, N_BINS + 1)
     centres = tuple(float(c) for c in (edges[:-1] + edges[1:]) / 2)
     mark: Mark = "bars" if bars else "line"
-    for parser in parsers:
-        shares = histogram_shares(run, metric, parser.name)
-        if shares is not None:
-            series.append(Series(parser.name, mark, centres, tuple(shares), parser=parser.name))
+    shares = [(parser.name, histogram_shares(run, metric, parser.name)) for parser in parsers]
+    series = [Series(name, mark, centres, tuple(own), parser=name) for name, own in shares if own is not None]
     score, worst = metric_words(metric), worst_value(metric)
     text = _captioned("histogram", metric=metric_key(metric), score=score, bins=N_BINS, worst=worst)
     return Chart.of(*text, (ChartAxis(score, low, high), ChartAxis("share of true tables", 0.0)), series)
@@ -297,30 +298,28 @@ def reliability(run: RunView, parser: RunParser) -> Chart | None:
 
 def risk_over_coverage(run: RunView) -> Chart | None:
     """Which share is wrong if only the surest predictions are taken, by how many that are."""
-    series = []
-    for parser in run.parsers:
-        found = run.details("risk_coverage", parser.name)
-        if found and found["points"]:
-            points = found["points"]
-            every = max(1, -(-len(points) // MOST_POINTS))
-            shown = [*points[::every], points[-1]] if every > 1 else points
-            series.append(Series(parser.name, "line", *columns(shown), parser=parser.name))
+
+    def points(parser: str) -> Points:
+        found: Points = (run.details("risk_coverage", parser) or {}).get("points") or ()
+        every = max(1, -(-len(found) // MOST_POINTS))
+        return [*found[::every], found[-1]] if every > 1 else found
+
     text = _captioned("risk-coverage", how=RULE_NAMES.get(run.rule, run.rule))
-    return Chart.of(*text, (ChartAxis("coverage", 0.0, 1.0), ChartAxis("risk", 0.0, 1.0)), series)
+    axes = ChartAxis("coverage", 0.0, 1.0), ChartAxis("risk", 0.0, 1.0)
+    return Chart.of(*text, axes, _of_parsers(run, "line", points))
 
 
 def content_against_boxes(run: RunView) -> Chart | None:
     """Content-Jaccard over IoU for each predicted table."""
     overlaps = predicted_overlaps(run)
-    series = []
-    for parser in run.parsers:
-        own = overlaps.filter(pl.col("parser") == parser.name)
-        shown = own.gather_every(max(1, -(-own.height // MOST_POINTS)))
-        if not shown.is_empty():
-            xs, ys = tuple(shown["bbox"]), tuple(shown["content"])
-            series.append(Series(parser.name, "points", xs, ys, parser=parser.name, faint=True))
+
+    def points(parser: str) -> Points:
+        own = overlaps.filter(pl.col("parser") == parser).select("bbox", "content")
+        return own.gather_every(max(1, -(-own.height // MOST_POINTS))).rows()
+
     halves = (Guide("", (0.5, 0.5), (0.0, 1.0)), Guide("", (0.0, 1.0), (0.5, 0.5)))
     axes = ChartAxis("IoU", 0.0, 1.0), ChartAxis("content-Jaccard", 0.0, 1.0)
+    series = _of_parsers(run, "points", points, faint=True)
     return Chart.of(*_captioned("content-iou"), axes, series, halves, square=True)
 
 

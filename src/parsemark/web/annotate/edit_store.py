@@ -18,8 +18,7 @@ from typing import Any
 from parsemark.consensus.starting_page import Start, consensus, start_page
 from parsemark.corpora import load_corpus
 from parsemark.corpora.base import Remark
-from parsemark.corpora.convert import page_from_file
-from parsemark.corpora.files import page_file_text
+from parsemark.corpora.files import page_file_text, page_from_file
 from parsemark.corpora.loaders.folder import page_files
 from parsemark.corpora.schema import PageFile
 from parsemark.errors import CorpusError, PdfError

@@ -7,12 +7,11 @@ from typing import Any
 from parsemark.metrics.cdm.tokens import is_bad, is_costly
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.scan import (
-    ENVELOPES,
     DelimitedSpan,
     brace_ends,
-    is_enclosed,
     replace_spans,
     sub_closed,
+    unwrapped,
 )
 
 INLINE_PAIRS = (("$", "$"), ("\\(", "\\)"))
@@ -91,14 +90,7 @@ def norm_text(text: str, profile: Profile) -> str:
 @lru_cache(maxsize=4096)
 def unwrap_formula(text: str) -> str:
     """D: without the delimiters that enclose all of it, however many."""
-    text = text.strip()
-    while True:
-        for left, right in ENVELOPES:
-            if is_enclosed(text, left, right):
-                text = text[len(left) : -len(right)].strip()
-                break
-        else:
-            return text
+    return unwrapped(text.strip())
 
 
 _TAG = re.compile(r"\\tag(?![A-Za-z])\s*\*?\s*(?=\{)")
@@ -156,9 +148,7 @@ def norm_formula(text: str, profile: Profile) -> str:
         return _norm_formula_new(text)
     if profile.formula_norm == "v1.5":
         text = text.strip().strip("$").strip("\n")
-    found = _first(_DISPLAY, text)
-    if found is not None:
-        text = found
+    text = _inside(_DISPLAY, text)
     for pattern in (_OLD_TAG, *_GROUPS):
         text = sub_closed(pattern, "}", "", text, by_line=True)
     text = text.strip(".")
@@ -168,17 +158,15 @@ def norm_formula(text: str, profile: Profile) -> str:
     return text.lower()
 
 
-def _first(pattern: re.Pattern[str], text: str) -> str | None:
+def _inside(pattern: re.Pattern[str], text: str) -> str:
+    """What stands between the first delimiters; without any the text itself."""
     closed = max(text.rfind("\\]"), text.rfind("\\)"))
     match = pattern.search(text, 0, closed + 2) if closed >= 0 else None
-    return None if match is None else next(g for g in match.groups() if g is not None).strip()
+    return text if match is None else next(g for g in match.groups() if g is not None).strip()
 
 
 def _norm_formula_new(text: str) -> str:
-    text = without_tags(unwrap_formula(circled(text)))
-    found = _first(_DISPLAY_OR_INLINE, text)
-    if found is not None:
-        text = found
+    text = _inside(_DISPLAY_OR_INLINE, without_tags(unwrap_formula(circled(text))))
     if "\\phantom" in text:
         text = delete_with_group(text, _PHANTOM, stop_if_open=True)
     text = _AMPERSAND.sub("", _THIN_SPACES.sub("", text))

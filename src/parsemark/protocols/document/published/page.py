@@ -107,8 +107,7 @@ def _match_tables(
     records: PageRecords, truth: PageTruth, items: Items, profile: Profile
 ) -> list[MarkdownItem]:
     """Match the tables; returns the predicted ones that answer nothing, if there are truths."""
-    html = [i for i in items if i.cat == "html_table"]
-    latex = [i for i in items if i.cat == "latex_table"]
+    html, latex = ([i for i in items if i.cat == cat] for cat in ("html_table", "latex_table"))
     if not truth.tables:
         return []
     if profile.latex_tables == "html":

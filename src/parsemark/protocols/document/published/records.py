@@ -1,7 +1,7 @@
 """What passes between the steps: truths (section 2), predicted items, and records of what answers what."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from parsemark.protocols.document.published.profile import Profile
@@ -94,13 +94,8 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """As the result files have it, without what metrics add."""
-        names = (
-            "gt_idx", "pred_idx", "gt", "pred", "norm_gt", "norm_pred", "edit", "gt_position",
-            "pred_position", "gt_category_type", "pred_category_type", "gt_attribute", "img_id",
-        )  # fmt: skip
-        return {name: getattr(self, name) for name in names} | {
-            name: value for name in ("gt_cdm", "pred_cdm_alt") if (value := getattr(self, name)) is not None
-        }
+        names = (own.name for own in fields(self) if own.name != "truth_ids")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 # --- the truth elements of an annotated page, in the lists in which they are matched ------------------------

@@ -51,8 +51,6 @@ class Rows:
 
 def split_truths(truths: list[Truth], profile: Profile) -> list[Truth]:
     """Truths with formulas of several rows one by one; a row's order follows its formula's."""
-    if profile.splits_rows == "no":
-        return truths
     result: list[Truth] = []
     for truth in truths:
         found = split_rows(truth.raw, profile) if truth.category == FORMULA else None
@@ -68,8 +66,6 @@ def split_truths(truths: list[Truth], profile: Profile) -> list[Truth]:
 
 def split_items(items: list[MarkdownItem], profile: Profile) -> list[MarkdownItem]:
     """Predicted formulas of several rows one by one, each with its place in the text."""
-    if profile.splits_rows == "no":
-        return items
     return [row for item in items for row in (item_rows(item, profile) or [item])]
 
 
@@ -81,31 +77,24 @@ def item_rows(item: MarkdownItem, profile: Profile) -> list[MarkdownItem] | None
     offset = max(0, item.content.find(found.body))
     rows: list[MarkdownItem] = []
     cursor = 0
-    for k, row in enumerate(found.rows):
-        text = row
-        if found.suffix and k == len(found.rows) - 1:
-            text = row.removesuffix(found.suffix).rstrip()
-        at = found.body.find(text, cursor)
-        at = cursor if at < 0 else at
+    for k, row in enumerate(found.rows, 1):
+        suffix = found.suffix if k == len(found.rows) else ""
+        text = row.removesuffix(suffix).rstrip() if suffix else row
+        at = max(cursor, found.body.find(text, cursor))
         cursor = at + len(text)
         start = item.start + offset + at
         end = start + len(text) - 1
-        if found.suffix and k == len(found.rows) - 1:
-            place = item.content.find(found.suffix, offset + cursor)
-            end = item.start + place + len(found.suffix) - 1 if place >= 0 else end
+        place = item.content.find(suffix, offset + cursor) if suffix else -1
+        end = item.start + place + len(suffix) - 1 if place >= 0 else end
         rows.append(replace(item, content=f"\\[{row}\\]", start=start, end=end))
     return rows
 
 
 def split_rows(formula: str, profile: Profile) -> Rows | None:
     """The rows of a formula; None where it has one, or must stay whole."""
-    if "\\\\" not in formula and profile.splits_rows == "all":
-        return None
-    return _old_rows(formula) if profile.splits_rows == "array" else _new_rows(formula)
-
-
-def _old_rows(formula: str) -> Rows | None:
-    if "\\begin{array" not in formula or "\\end{array}" not in formula:
+    if profile.splits_rows == "all":
+        return _new_rows(formula) if "\\\\" in formula else None
+    if profile.splits_rows == "no" or "\\begin{array" not in formula or "\\end{array}" not in formula:
         return None
     match = _OLD_ARRAY.search(formula)
     if match is None or _SPEC_NOISE.sub("", match[1]) not in ("l", "c", "r"):

@@ -99,6 +99,17 @@ def is_enclosed(text: str, left: str, right: str) -> bool:
     return len(text) >= len(left) + len(right) and text.startswith(left) and text.endswith(right)
 
 
+def unwrapped(text: str, may: Callable[[str], bool] = lambda _: True) -> str:
+    """A text without the delimiters of formulas that enclose all of it, however many, as far as one may."""
+    while True:
+        for left, right in ENVELOPES:
+            if is_enclosed(text, left, right) and may(inner := text[len(left) : -len(right)].strip()):
+                text = inner
+                break
+        else:
+            return text
+
+
 def collapse(text: str) -> str:
     """White space runs as one space, none at the ends."""
     return " ".join(text.split())

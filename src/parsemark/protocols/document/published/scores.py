@@ -183,15 +183,10 @@ def _per_sample(results: MeasuredRecords, element: str, names: Sequence[str]) ->
 
 
 def _for_the_cdm_tool(results: MeasuredRecords) -> list[dict[str, Any]]:
+    found = [(m, m.record) for m in results.elements["display_formula"] if isinstance(m.record, Record)]
     return [
-        {
-            "gt": m.record.gt.strip("$"),
-            "pred": m.record.pred.strip("$"),
-            "img_id": str(number),
-            "img_name": m.page,
-        }
-        for number, m in enumerate(results.elements["display_formula"])
-        if isinstance(m.record, Record)
+        {"gt": record.gt.strip("$"), "pred": record.pred.strip("$"), "img_id": str(k), "img_name": m.page}
+        for k, (m, record) in enumerate(found)
     ]
 
 

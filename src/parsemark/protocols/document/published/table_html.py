@@ -8,7 +8,7 @@ from html.entities import name2codepoint
 from typing import Any
 
 from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.scan import ENVELOPES, collapse, is_enclosed
+from parsemark.protocols.document.published.scan import collapse, unwrapped
 
 _TABLE_START = re.compile(r"<table\b[^>]*>", re.IGNORECASE)
 _TABLE_END = re.compile("</table>", re.IGNORECASE)
@@ -202,23 +202,14 @@ def _with_norm_cells(text: str) -> str:
 def norm_cell(text: str) -> str:
     """The text of a cell: one sign for what has several, without the delimiters of a short formula."""
     text = _replaced(unicodedata.normalize("NFKC", text).replace("\u200b", ""))
-    text = _replaced(_without_envelopes(text.strip()))
+    text = _replaced(unwrapped(text.strip(), _is_short_formula))
     if text.strip() in _DASHES:
         text = "—"
     return collapse(text)
 
 
-def _without_envelopes(text: str) -> str:
-    while True:
-        for left, right in ENVELOPES:
-            if not is_enclosed(text, left, right):
-                continue
-            inner = text[len(left) : -len(right)].strip()
-            if inner and len(inner) <= 128 and not any(c in inner for c in "<>$"):
-                text = inner
-                break
-        else:
-            return text
+def _is_short_formula(text: str) -> bool:
+    return 0 < len(text) <= 128 and not any(c in text for c in "<>$")
 
 
 def _replaced(text: str) -> str:
