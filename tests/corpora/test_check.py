@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from parsemark.corpora import load_corpus
-from parsemark.corpora.check import CheckReport, check_corpus
-from parsemark.corpora.check_page import _compare as compare
-from parsemark.corpora.check_page import check_page
+from parsemark.corpora.check import CheckReport, check_corpus, check_page
+from parsemark.corpora.check import _compare as compare
 from parsemark.corpora.describe import corpus_info, draw_truth
 from parsemark.corpora.files import write_manifest
 from parsemark.corpora.latex import tex_grids

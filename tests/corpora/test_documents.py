@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
-from parsemark.corpora.latex.documents.build import _engines as engines_of
-from parsemark.corpora.latex.documents.main_file import flattened, main_files
+from parsemark.corpora.latex.documents.build import repair
 from parsemark.corpora.latex.documents.make import Report, make_documents
-from parsemark.corpora.latex.documents.repairs import repair
+from parsemark.corpora.latex.documents.source_tables import flattened, main_files
+from parsemark.corpora.latex.documents.typeset import _engines as engines_of
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.corpora.making import in_processes
 from parsemark.corpora.render import page_words

@@ -18,9 +18,8 @@ from parsemark.corpora.latex.cell_boxes import (
     place_cells,
 )
 from parsemark.corpora.latex.cell_text import DIVISION, Character, character_of, composed_text
-from parsemark.corpora.latex.documents.build import Build
-from parsemark.corpora.latex.documents.candidates import TabularCandidate, row_glyphs
-from parsemark.corpora.latex.documents.join import DocumentPart, JoinedTable, join_tables
+from parsemark.corpora.latex.documents.build import Build, missing_file, package_of
+from parsemark.corpora.latex.documents.join import JoinedTable, join_tables
 from parsemark.corpora.latex.documents.page_attributes import _is_half as is_half
 from parsemark.corpora.latex.documents.page_attributes import _prose as prose
 from parsemark.corpora.latex.documents.page_attributes import (
@@ -30,10 +29,10 @@ from parsemark.corpora.latex.documents.page_attributes import (
     language_of,
     line_style,
 )
-from parsemark.corpora.latex.documents.repairs import missing_file, package_of
+from parsemark.corpora.latex.documents.source_tables import TabularCandidate, row_glyphs
 from parsemark.corpora.latex.documents.typeset import _difference as difference
 from parsemark.corpora.latex.header_rows import header_rows
-from parsemark.corpora.latex.visible_grid import with_whole_numbers, without_unseen
+from parsemark.corpora.latex.tex_grids import with_whole_numbers, without_unseen
 from parsemark.formats.latex.grid import read_grid
 from parsemark.model import Box, Cell, Element, Table
 from parsemark.pdf import Glyph
@@ -222,7 +221,7 @@ def parts_of(*parts: list[str]) -> list[JoinedTable]:
             [(r, c, t) for r, row in enumerate(texts) for c, t in enumerate(row)], len(rows), 2, []
         )
         cells = tuple(replace(c, colspan=2) if len(texts[c.row]) == 1 else c for c in whole.cells)
-        found.append(DocumentPart(len(found) + 1, replace(whole, cells=cells)))
+        found.append(replace(whole, cells=cells, page=len(found) + 1))
     return list(join_tables([found], []))
 
 
@@ -232,11 +231,7 @@ def test_a_sign_that_its_font_lacks_is_no_truth() -> None:
     missing = Build(Path(), "a.tex", log=log).missing_signs
     source = r"\begin{tabular}{ll}Name & Count\\ Greek & −7\\ Latin & 8\end{tabular}"
     texts = [["Name", "Count"], ["Greek", "�7"], ["Latin", "8"]]
-    found = [
-        DocumentPart(
-            1, marked([(r, c, t) for r, row in enumerate(texts) for c, t in enumerate(row)], 3, 2, [])
-        )
-    ]
+    found = [marked([(r, c, t) for r, row in enumerate(texts) for c, t in enumerate(row)], 3, 2, [])]
 
     def joined(signs: frozenset[str]) -> JoinedTable:
         grid = read_grid(source, all_rows=True)

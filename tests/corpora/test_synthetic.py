@@ -4,6 +4,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from parsemark.corpora.latex.documents.make import make_documents
 from parsemark.corpora.synthetic.language import LANGUAGES, vocabulary
 from parsemark.corpora.synthetic.make import make_synthetic
 from parsemark.corpora.synthetic.options import DocumentOptions, SyntheticOptions, read_line_weights
-from parsemark.corpora.synthetic.plan import plan_documents, stream
+from parsemark.corpora.synthetic.plan import stream
 from parsemark.corpora.synthetic.renderers import latex
 from parsemark.corpora.synthetic.table_draft import lay_out
 from parsemark.corpora.synthetic.table_kinds import KINDS
@@ -38,7 +39,7 @@ SMALL = SyntheticOptions(6, 11, empty=0.2, long=0.34, rotated=0.4, double_column
 )
 def test_plans_have_the_asked_number_of_pages_and_shares(pages, seed, empty, long, rotated) -> None:
     options = SyntheticOptions(pages, seed, empty=empty, long=long, rotated=rotated)
-    plans = plan_documents(options)
+    plans = options.plans
     flat = [page for plan in plans for page in plan.pages]
     long_pages = sum(len(plan.pages) for plan in plans if plan.long)
     assert len(flat) == pages
@@ -46,7 +47,7 @@ def test_plans_have_the_asked_number_of_pages_and_shares(pages, seed, empty, lon
     assert sum(page.tables == 0 for page in flat) == min(pages - long_pages, round(empty * pages))
     assert all(len(plan.pages) >= 2 for plan in plans if plan.long)
     assert len({plan.name for plan in plans}) == len(plans)
-    assert plans == plan_documents(options)
+    assert plans == replace(options).plans
 
 
 @settings(max_examples=60)
@@ -169,7 +170,7 @@ def test_timetables_end_in_the_evening(seed: int, rows: int, language: str) -> N
 @given(pages=st.integers(4, 60), mean=st.floats(1, 8), seed=st.integers(0, 5))
 def test_pages_with_tables_have_as_many_as_asked(pages: int, mean: float, seed: int) -> None:
     options = SyntheticOptions(pages, seed, long=0, rotated=0, empty=0.25, tables_per_page=mean)
-    tables = [page.tables for plan in plan_documents(options) for page in plan.pages if page.tables]
+    tables = [page.tables for plan in options.plans for page in plan.pages if page.tables]
     assert sum(tables) == round(mean * len(tables))
     assert max(tables) - min(tables) <= 1
 

@@ -163,7 +163,7 @@ def choose(
     labelled = tuple(samples[i] for i in used.pages)
     errors = {} if corpus is None or text else typical_errors(corpus, run, parsers, labelled)
     is_used = np.isin(np.arange(len(samples)), used.pages)
-    warning = unread_scans(kinds, lambda scans: (p for (s, _), p in predictions.items() if s in scans))
+    warning = unread_scans(kinds, predictions)
     candidates = tuple(
         ParserCandidate(
             parser=parsers[i],

@@ -13,6 +13,7 @@ from pathlib import Path
 from parsemark.errors import CorpusError, FormatError, ParsemarkError, UsageError, require_known
 from parsemark.formats.model_json import page_to_json
 from parsemark.model import Sample
+from parsemark.plain_words import counted
 from parsemark.specs import Registry
 from parsemark.system import file_sha256
 
@@ -101,9 +102,8 @@ class Corpus:
             if sample.id in by_id:
                 raise CorpusError(f"Two samples of {name} have the id {sample.id!r}; ids must be unique.")
             if _ID.fullmatch(sample.id) is None or not sample.id.strip("."):
-                raise CorpusError(
-                    f"A sample of {name} has the id {sample.id!r}; ids have letters, digits, '.', '_', '-'."
-                )
+                signs = "ids have letters, digits, '.', '_', '-'"
+                raise CorpusError(f"A sample of {name} has the id {sample.id!r}; {signs}.")
             by_id[sample.id] = sample
             # canonical JSON is the same for equal truths, whatever class or Python wrote them
             truth = None if sample.truth is None else page_to_json(sample.truth)
@@ -152,19 +152,14 @@ def load_corpus(spec: str | Path, *, strict: bool = False) -> Corpus:
     corpus: Corpus = CORPORA.load(name)() if path is None else _loaded(name, path)
     n = len(corpus.left_out)
     if strict and n:
-        listed = "\n  ".join(str(remark) for remark in corpus.left_out)
-        raise CorpusError(
-            f"{n} part{'s' * (n > 1)} of {spec} cannot be used, and --strict was given:\n  {listed}"
-        )
+        listed = "\n  ".join(map(str, corpus.left_out))
+        said = f"{counted(n, 'part')} of {spec} cannot be used, and --strict was given"
+        raise CorpusError(f"{said}:\n  {listed}")
     return dataclasses.replace(corpus, spec=spec, strict=strict)
 
 
 def find_loader(spec: str) -> tuple[str, Path | None]:
-    """Which loader reads a corpus, from where; the path need not be there.
-
-    Raises:
-        UsageError: No corpus and no loader has such a name.
-    """
+    """Which loader reads a corpus, from where; the path need not be there. UsageError where there is none."""
     name, colon, rest = spec.partition(":")
     if spec in WITHOUT_PATH:
         return spec, None

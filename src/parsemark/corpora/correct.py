@@ -10,8 +10,10 @@ apply such files too, to truths that are known to be wrong; there, `reason` says
 """
 
 import shutil
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
 from typing import Annotated
 
@@ -74,14 +76,13 @@ def read_corrections(path: Path) -> list[TruthCorrection]:
 def correct_corpus(corpus: Corpus, file: Path, out: Path, progress: Progress = silent) -> Corrected:
     """Write a copy of a corpus, with the corrections of a file, into a folder that is new or empty.
 
-    Raises:
-        CorpusError: A correction names a page, table or cell that is not there, or that holds another text.
+    CorpusError if a correction names a page, table or cell that is not there, or that holds another text.
     """
     new_folder(out)
     corrections = read_corrections(file)
-    by_sample: dict[str, list[TruthCorrection]] = {}
+    by_sample: dict[str, list[TruthCorrection]] = defaultdict(list)
     for correction in corrections:
-        by_sample.setdefault(correction.sample, []).append(correction)
+        by_sample[correction.sample].append(correction)
     if unknown := by_sample.keys() - set(corpus.keys):
         raise CorpusError(f"{file}: {corpus.name} has no page {sorted(unknown)[0]!r}.")
     corrected: dict[str, Page] = {}
@@ -128,10 +129,9 @@ def _corrected_table(element: Element, correction: TruthCorrection, where: str) 
         if cell is None:
             raise CorpusError(f"{where} has no cell in row {row}, column {col}.")
         if cell.text != change.was:
-            raise CorpusError(
-                f"{where}, row {row}, column {col} holds {cell.text!r}, not {change.was!r}: the corrections "
-                "are of another state of this corpus. Audit it again."
-            )
+            said = f"{where}, row {row}, column {col} holds {cell.text!r}, not {change.was!r}"
+            hint = "the corrections are of another state of this corpus. Audit it again."
+            raise CorpusError(f"{said}: {hint}")
         cells[row, col] = replace(cell, text=change.set.text)
     table = replace(element.table, cells=tuple(cells[c.row, c.col] for c in element.table.cells))
     why = {"corrections": correction.reason} if correction.reason else {}
@@ -144,10 +144,8 @@ def _copied(pdf: Path | None, out: Path, names: dict[Path, str]) -> str | None:
     if pdf is None:
         return None
     if pdf not in names:
-        taken, name, k = set(names.values()), pdf.name, 1
-        while name in taken:
-            k += 1
-            name = f"{pdf.stem}-{k}{pdf.suffix}"
+        others = (f"{pdf.stem}-{k}{pdf.suffix}" for k in count(2))
+        name = next(name for name in chain([pdf.name], others) if name not in names.values())
         shutil.copyfile(pdf, make_folder(out, "pdfs") / name)
         names[pdf] = name
     return f"pdfs/{names[pdf]}"

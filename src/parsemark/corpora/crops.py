@@ -19,7 +19,7 @@ from parsemark.corpora.making import new_folder
 from parsemark.corpora.render import page_image
 from parsemark.errors import CorpusError
 from parsemark.formats import write_table
-from parsemark.model import Box, Category, Element, Page, Sample
+from parsemark.model import Category, Element, Page, Sample
 from parsemark.system import replacing, write_text
 from parsemark.system.scratch import made_whole
 
@@ -47,9 +47,7 @@ def write_crops(
 ) -> Crops:
     """Cut all elements of a kind that are not ignored into a folder, which must be new or empty.
 
-    Raises:
-        UsageError: The folder is not empty.
-        CorpusError: The corpus has no such element with a box.
+    CorpusError if the corpus has no such element with a box.
     """
     images = new_folder(out, "images") / "images"
     pages: list[dict[str, Any]] = []
@@ -59,7 +57,7 @@ def write_crops(
         wanted = [e for e in sample.truth.elements if _is_wanted(e, kind)] if sample.truth else []
         picture = _picture(sample) if wanted else None
         for element in wanted:
-            crop = _crop(picture, element, sample.truth) if picture is not None else None
+            crop = _crop(picture, element, sample.truth)
             if crop is None:
                 left_out += 1
                 continue
@@ -90,16 +88,15 @@ def _picture(sample: Sample) -> Image.Image | None:
         return None
 
 
-def _crop(picture: Image.Image, element: Element, page: Page | None) -> Image.Image | None:
-    if element.box is None or page is None:
+def _crop(picture: Image.Image | None, element: Element, page: Page | None) -> Image.Image | None:
+    box = element.box
+    if picture is None or box is None or page is None:
         return None
     x, y = picture.width / page.width, picture.height / page.height
-    box: Box = element.box
     left, top = max(0, int(box.x0 * x)), max(0, int(box.y0 * y))
     right, bottom = min(picture.width, round(box.x1 * x)), min(picture.height, round(box.y1 * y))
-    if right - left < MIN_SIDE or bottom - top < MIN_SIDE:
-        return None
-    return picture.crop((left, top, right, bottom))
+    is_seen = min(right - left, bottom - top) >= MIN_SIDE
+    return picture.crop((left, top, right, bottom)) if is_seen else None
 
 
 def _page(sample: Sample, element: Element, name: str, size: tuple[int, int]) -> dict[str, Any]:
@@ -108,15 +105,10 @@ def _page(sample: Sample, element: Element, name: str, size: tuple[int, int]) ->
     annotation = sample.truth.annotation or {}
     attributes = annotation.get("page_info", {}).get("page_attribute") or dict(sample.truth.attributes)
     place = {"anno_id": 0, "order": 1, "ignore": False, "poly": [0, 0, width, 0, width, height, 0, height]}
+    info = {"image_path": name, "page_no": 1, "width": width, "height": height, "page_attribute": attributes}
     return {
         "layout_dets": [{**_content(element, annotation), **place}],
-        "page_info": {
-            "image_path": name,
-            "page_no": 1,
-            "width": width,
-            "height": height,
-            "page_attribute": attributes,
-        },
+        "page_info": info,
         "extra": {"relation": [], "from": {"sample": sample.id, "element": element.id}},
     }
 

@@ -116,10 +116,9 @@ class Damage:
     def attributes(self) -> dict[str, AttributeValue]:
         """As recorded on the page."""
         strengths = {name: getattr(self, name) for name in _STRENGTHS}
-        fuzzy = any(strengths.values()) or bool(self.angle or self.blur_px or self.noise or self.stamp)
-        fuzzy = fuzzy or self.quality < 100 or self.contrast < 1
+        done = (*strengths.values(), self.angle, self.blur_px, self.noise, self.stamp)
         return {
-            "fuzzy_scan": fuzzy,
+            "fuzzy_scan": any(done) or self.quality < 100 or self.contrast < 1,
             "watermark": self.watermark is not None,
             "colorful_background": self.tint is not None,
             "skew_degrees": round(self.angle, 3),
@@ -218,14 +217,8 @@ def _moved(element: Element, damage: Damage, frame: Box) -> Element:
         attributes["include_background"] = True
     elif damage.tint is not None and "text_background" in attributes:
         attributes["text_background"] = "single_colored"
-
-    def turned(box: Box | None) -> Box | None:
-        return None if box is None else turn_box(box, damage.angle, frame)
-
-    table = element.table
-    if table is not None:
-        table = replace(table, cells=tuple(replace(cell, box=turned(cell.box)) for cell in table.cells))
-    return replace(element, box=turned(element.box), table=table, attributes=attributes)
+    moved = making.with_boxes(element, lambda box: turn_box(box, damage.angle, frame))
+    return replace(moved, attributes=attributes)
 
 
 def _dice(concern: str, page_id: str) -> np.random.Generator:
@@ -243,8 +236,7 @@ def _low_ink(picture: Image.Image, strength: float, dice: np.random.Generator) -
     """Stripes and patches in which the print is pale, as of a cartridge that runs out."""
     stripes = dice.random(max(2, picture.width // 24)).astype(np.float32)
     patches = dice.random((max(2, picture.height // 90), max(2, picture.width // 90))).astype(np.float32)
-    size = (picture.width, picture.height)
-    pale = np.asarray(Image.fromarray(patches).resize(size, Image.Resampling.BICUBIC), np.float32)
+    pale = np.asarray(Image.fromarray(patches).resize(picture.size, Image.Resampling.BICUBIC), np.float32)
     columns = np.interp(np.linspace(0, 1, picture.width), np.linspace(0, 1, len(stripes)), stripes)
     lost = np.clip(1.6 * strength * pale * columns, 0, 0.92)[:, :, None]
     paper = np.asarray(picture, np.float32)
@@ -331,16 +323,10 @@ def degrade_corpus(
     progress: making.Progress = making.silent,
     tell: making.Tell = making.untold,
 ) -> CorpusFile:
-    """Degrade all pages of a corpus that have truth.
+    """Degrade all pages of a corpus that have truth, into a folder that is new or empty.
 
-    Args:
-        spec: As for `load_corpus`.
-        out: Folder of the new corpus; new or empty.
-        options: Which damages, how often, how bad.
-        severities: Write each page once at each of these (as `ID-s1`, `ID-s2`, …), for a curve.
-        workers: Processes; all cores if None.
-        progress: Called with the number of pages that were finished.
-        tell: Called with each page that is left out.
+    Each page is written once at each of the `severities` (as `ID-s1`, `ID-s2`, …), for a curve. Without
+    `workers` there are as many processes as cores.
     """
     corpus = load_corpus(spec)
     keys = making.pages_to_copy(corpus, tell)

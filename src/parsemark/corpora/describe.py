@@ -51,7 +51,7 @@ def corpus_info(corpus: Corpus) -> CorpusInfo:
             documents.setdefault(sample.document, sample.pdf)
             _count(info, sample)
     info.documents = len(documents)
-    info.producers = Counter(_producer(pdf) for pdf in documents.values())
+    info.producers = Counter(map(_producer, documents.values()))
     return info
 
 
@@ -135,9 +135,8 @@ def write_detector_input(samples: Iterable[Sample], out: Path, dpi: int = DPI) -
         if Path(name).name != name:
             raise CorpusError(f"Sample {sample.id} cannot name a file: {name!r}.")
         picture = page_image(sample, dpi)
-        scale = dpi / 72
-        boxes = [(w.text, [round(v * scale, 2) for v in w.box.as_tuple()]) for w in page_words(sample)]
-        words = [{"text": text, "bbox": box} for text, box in boxes]
+        found = ((word.text, _scaled(word.box, dpi / 72)) for word in page_words(sample))
+        words = [{"text": text, "bbox": [round(value, 2) for value in box]} for text, box in found]
         with replacing(make_folder(out, "images") / f"{name}.png") as unfinished:
             picture.save(unfinished, format="PNG")
         write_text(make_folder(out, "words") / f"{name}.json", json.dumps(words, ensure_ascii=False))

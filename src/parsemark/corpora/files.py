@@ -1,24 +1,40 @@
-"""Reads and writes corpus folders: `corpus.json`, `pdfs/`, `truth/`."""
+"""Reads and writes corpus folders: `corpus.json`, `pdfs/`, `truth/`; describes them in Croissant's form."""
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from parsemark.corpora.base import Corpus, Remark
-from parsemark.corpora.convert import page_from_file, page_to_file
 from parsemark.corpora.loaders.files import read_model
-from parsemark.corpora.schema import SCHEMA_VERSION, CorpusFile, PageFile
-from parsemark.errors import CorpusError
+from parsemark.corpora.loaders.truth_tables import table_element
+from parsemark.corpora.schema import (
+    SCHEMA_VERSION,
+    CorpusFile,
+    ElementFile,
+    Extra,
+    FactFile,
+    PageFile,
+    PageInfo,
+    RelationFile,
+    TableFile,
+)
+from parsemark.errors import CorpusError, FormatError
 from parsemark.formats import says_the_same, write_table
-from parsemark.model import Element, Sample
+from parsemark.formats.model_json import fact_from_json, fact_to_json, table_from_json, table_to_json
+from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Sample
 from parsemark.plain_words import counted, listed
+from parsemark.protocols.board_truth import check_board_keys
 from parsemark.system import file_sha256, make_folder, write_text
 
 MAX_PAGE_FILE_BYTES = 64 * 2**20
+SPECIAL_ISSUES = ("fuzzy_scan", "watermark", "colorful_background")
+"""Page attributes that OmniDocBench keeps in the list `special_issue`."""
+_TEMPLATE = Path(__file__).with_name("croissant.json")
 
 
 def load_demo() -> Corpus:
@@ -33,7 +49,12 @@ def load_folder(root: Path) -> Corpus:
     """
     manifest = read_manifest(root)
     keys = tuple(sorted(PurePosixPath(name).stem for name in manifest.files if name.startswith("truth/")))
-    changed = dict(_changed_truths(root, manifest))
+    changed = {}  # truths that are there with another content than the manifest says, each with its hash
+    for name, digest in sorted(manifest.files.items()):
+        path = root / "truth" / PurePosixPath(name).name
+        is_there = name == f"truth/{path.name}" and path.is_file()
+        if is_there and path.stat().st_size <= MAX_PAGE_FILE_BYTES and (now := file_sha256(path)) != digest:
+            changed[name] = now
     remarks, hash_now = [], manifest.hash
     if changed:
         hash_now = hash_of_files({**manifest.files, **changed})
@@ -43,16 +64,6 @@ def load_folder(root: Path) -> Corpus:
         remarks.append(Remark("truth", said, left_out=False))
     named, read = (manifest.name, manifest.version, hash_now, root), partial(read_sample, root)
     return Corpus(*named, keys, read, manifest.licence, remarks=tuple(remarks))
-
-
-def _changed_truths(root: Path, manifest: CorpusFile) -> Iterator[tuple[str, str]]:
-    """Truths that are there with another content than the manifest says, each with its hash."""
-    for name, digest in sorted(manifest.files.items()):
-        path = root / "truth" / PurePosixPath(name).name
-        if name != f"truth/{path.name}" or not path.is_file():
-            continue
-        if path.stat().st_size <= MAX_PAGE_FILE_BYTES and (now := file_sha256(path)) != digest:
-            yield name, now
 
 
 def read_manifest(root: Path) -> CorpusFile:
@@ -139,3 +150,117 @@ def _lines(data: Mapping[str, Any]) -> str:
         entry = "[\n" + ",\n".join(map(compact, value)) + "\n]" if is_listed else compact(value)
         entries.append(f"{json.dumps(key)}: {entry}")
     return "{\n" + ",\n".join(entries) + "\n}\n"
+
+
+def page_from_file(data: PageFile, sample_id: str) -> Page:
+    """The model's page of a page file. Raises CorpusError naming the element that is wrong."""
+    info = data.page_info
+    elements = tuple(_element(e, f"page {sample_id}, element {e.anno_id}") for e in data.layout_dets)
+    ids = {element.id for element in elements}
+    facts = tuple(fact_from_json(fact.model_dump()) for fact in data.facts)
+    for what, found in (("anno_id", elements), ("fact", facts)):
+        if repeated := sorted(key for key, n in Counter(one.id for one in found).items() if n > 1):
+            raise CorpusError(f"page {sample_id}: the {what} {', '.join(repeated)} occurs more than once.")
+    relations = tuple(
+        Relation(r.relation_type, str(r.source_anno_id), str(r.target_anno_id)) for r in data.extra.relation
+    )
+    for kind, end in ((r.kind, end) for r in relations for end in (r.source, r.target)):
+        if end not in ids:
+            raise CorpusError(f"page {sample_id}: a relation {kind} names no element: {end}.")
+    attributes: dict[str, AttributeValue] = {}
+    for key, value in info.page_attribute.items():
+        if isinstance(value, list):  # of names, such as OmniDocBench's `special_issue`
+            attributes |= {name: True for name in value if name not in info.page_attribute}
+        else:
+            attributes[key] = value
+    check_board_keys(data.annotation or (), f"page {sample_id}")
+    return Page(
+        sample_id,
+        info.width,
+        info.height,
+        elements,
+        relations,
+        attributes,
+        only_tables=info.only_tables,
+        facts=facts,
+        only_facts=info.only_facts,
+        covered=None if info.covered is None else frozenset(info.covered),
+        annotation=data.annotation,
+    )
+
+
+def page_to_file(sample: Sample, pdf: str | None) -> PageFile:
+    """The page file of a sample; `pdf` is the document's path in the corpus folder."""
+    page = sample.truth
+    if page is None:
+        raise CorpusError(f"Sample {sample.id} has no truth to write.")
+    issues = [name for name in SPECIAL_ISSUES if page.attributes.get(name) is True]
+    # OmniDocBench's whole pages are elements as well; what other boards keep of their own stays
+    own = None if page.annotation is None or "layout_dets" in page.annotation else dict(page.annotation)
+    relations = [
+        RelationFile(
+            relation_type=r.kind, source_anno_id=_anno_id(r.source), target_anno_id=_anno_id(r.target)
+        )
+        for r in page.relations
+    ]
+    return PageFile(
+        layout_dets=[_element_file(e) for e in page.elements],
+        page_info=PageInfo(
+            page_no=sample.page_number,
+            width=page.width,
+            height=page.height,
+            document=sample.document,
+            pdf=pdf,
+            page_attribute={**page.attributes, "special_issue": issues},
+            only_tables=page.only_tables,
+            only_facts=page.only_facts,
+            covered=None if page.covered is None else sorted(page.covered),
+        ),
+        facts=[FactFile.model_validate(fact_to_json(fact)) for fact in page.facts],
+        annotation=own,
+        extra=Extra(relation=relations),
+    )
+
+
+def _element(data: ElementFile, where: str) -> Element:
+    """An element; the grid of a table that has none is read from its HTML or LaTeX, as OmniDocBench's is."""
+    rest: dict[str, Any] = data.model_dump(include={"order", "text", "latex", "html", "ignore", "derivation"})
+    rest["attributes"] = dict(data.attribute)
+    try:
+        rest["box"] = None if data.poly is None else Box.of_points(data.poly[0::2], data.poly[1::2])
+        if data.category_type == Category.TABLE and data.table is None and (data.html or data.latex):
+            derivation = rest.pop("derivation")
+            return replace(table_element(str(data.anno_id), **rest), derivation=derivation)
+        table = None if data.table is None else table_from_json(data.table.model_dump())
+        return Element(str(data.anno_id), data.category_type, table=table, **rest)
+    except (ValueError, FormatError) as error:
+        raise CorpusError(f"{where}: {error}.") from error
+
+
+def _element_file(element: Element) -> ElementFile:
+    x0, y0, x1, y1 = (0.0,) * 4 if element.box is None else element.box.as_tuple()
+    return ElementFile(
+        category_type=element.category,
+        poly=None if element.box is None else [x0, y0, x1, y0, x1, y1, x0, y1],
+        ignore=element.ignore,
+        order=element.order,
+        anno_id=_anno_id(element.id),
+        text=element.text,
+        latex=element.latex,
+        html=element.html,
+        table=None if element.table is None else TableFile.model_validate(table_to_json(element.table)),
+        attribute=dict(element.attributes),
+        derivation=element.derivation,
+    )
+
+
+def _anno_id(identifier: str) -> int | str:
+    return int(identifier) if identifier.isdecimal() and identifier == str(int(identifier)) else identifier
+
+
+def croissant(manifest: CorpusFile, path: Path) -> dict[str, Any]:
+    """Croissant metadata (MLCommons, 1.0) of the corpus whose `corpus.json` lies at `path`."""
+    content: dict[str, Any] = json.loads(_TEMPLATE.read_text(encoding="utf-8"))
+    content["distribution"][0]["sha256"] = file_sha256(path)
+    about = {"name": manifest.name, "description": manifest.description, "license": manifest.licence}
+    return {**content, **about, "version": f"{manifest.version}.0.0", "identifier": manifest.hash}

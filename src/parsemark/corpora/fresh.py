@@ -22,7 +22,7 @@ from parsemark.corpora.files import hash_of_files
 from parsemark.corpora.loaders.files import read_model
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError
-from parsemark.system import file_sha256, write_bytes
+from parsemark.system import file_sha256, write_text
 
 MAX_FILE_BYTES = 2**20
 _HASH = r"^[0-9a-f]{64}$"
@@ -86,11 +86,7 @@ def require_free(commitment: Path) -> None:
 
 
 def commit(root: Path, commitment: Path) -> tuple[Commitment, Path]:
-    """Write the commitment of a corpus that was just made, and its secret beside it.
-
-    Raises:
-        CorpusError: The folder holds no corpus that a generator made from a seed, or there is one already.
-    """
+    """Write the commitment of a corpus that a generator just made from a seed, and its secret beside it."""
     require_free(commitment)
     manifest = read_model(root / "corpus.json", CorpusFile)
     if manifest.seed is None or manifest.generator is None:
@@ -108,9 +104,9 @@ def commit(root: Path, commitment: Path) -> tuple[Commitment, Path]:
         name=secret.name, generator=secret.generator, n_files=len(manifest.files), commitment=secret.digest()
     )
     kept = secret_path(commitment)
-    write_bytes(kept, secret.model_dump_json(indent=2).encode() + b"\n")
+    write_text(kept, secret.model_dump_json(indent=2) + "\n")
     kept.chmod(0o600)
-    write_bytes(commitment, public.model_dump_json(indent=2).encode() + b"\n")
+    write_text(commitment, public.model_dump_json(indent=2) + "\n")
     return public, kept
 
 

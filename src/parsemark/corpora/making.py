@@ -1,10 +1,11 @@
-"""What all makers of corpora share: a folder of their own, processes, and the manifest of a copy."""
+"""What all makers of corpora share: a folder of their own, processes, pages of a copy and its manifest."""
 
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.files import write_manifest
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, UsageError
+from parsemark.model import Box, Element
 from parsemark.plain_words import visible
 from parsemark.system import make_folder
 from parsemark.system.processes import process_pool
@@ -43,8 +45,7 @@ def require_name(name: str) -> None:
 def new_folder(out: Path, *parts: str) -> Path:
     """The folder of a new corpus, with the folders that it has.
 
-    Raises:
-        UsageError: It holds something already, which would pass for a part of the corpus.
+    UsageError if it holds something already, which would pass for a part of the corpus.
     """
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
@@ -82,26 +83,30 @@ def in_processes(
 
 
 def pages_to_copy(corpus: Corpus, tell: Tell, *, needs_pdf: bool = False) -> list[str]:
-    """The ids of the pages that a copy with another look can have; `tell` gets the others, with the reason.
-
-    Raises:
-        CorpusError: There is none.
-    """
+    """The ids of the pages that a copy with another look can have, at least one; `tell` gets the others."""
     left_out: list[Remark] = []
     for key in corpus.keys:
         found = corpus.try_read(key)
         if isinstance(found, Remark):
             left_out.append(found)
-        elif found.truth is None:
-            left_out.append(Remark(key, "is left out: it has no truth."))
-        elif needs_pdf and found.pdf is None:
-            left_out.append(Remark(key, "is left out: it has no PDF."))
+        elif found.truth is None or (needs_pdf and found.pdf is None):
+            lacks = "truth" if found.truth is None else "PDF"
+            left_out.append(Remark(key, f"is left out: it has no {lacks}."))
     unusable = {remark.where for remark in left_out}
     if len(unusable) == len(corpus):
         raise CorpusError(f"No page of {corpus.name} can be copied: {left_out[0]}")
     for remark in left_out:
         tell(remark)
     return [key for key in corpus.keys if key not in unusable]
+
+
+def with_boxes(element: Element, changed: Callable[[Box], Box]) -> Element:
+    """The element with its own box and those of its cells changed, as far as there are any."""
+    table = element.table
+    if table is not None:
+        cells = (replace(cell, box=cell.box and changed(cell.box)) for cell in table.cells)
+        table = replace(table, cells=tuple(cells))
+    return replace(element, box=element.box and changed(element.box), table=table)
 
 
 def write_copy_manifest(

@@ -7,6 +7,7 @@ of the page; the attribute `text_layer` names the lie, so that every report show
 
 from __future__ import annotations
 
+import io
 import re
 import zlib
 from collections.abc import Iterator, Sequence
@@ -65,17 +66,9 @@ def mislead_corpus(
     progress: making.Progress = making.silent,
     tell: making.Tell = making.untold,
 ) -> CorpusFile:
-    """Write a copy of a corpus whose documents lie, each in one way, in turn.
+    """Write a copy of a corpus, in a new folder, whose documents lie, each in one of the kinds, in turn.
 
-    Args:
-        spec: As for `load_corpus`.
-        out: Folder of the new corpus; new or empty.
-        kinds: Some of `KINDS`.
-        progress: Called with the number of pages that were finished.
-        tell: Called with each page that is left out.
-
-    Raises:
-        CorpusError: A page would look different, or its text would not.
+    CorpusError if a page would look different, or its text would not.
     """
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown or not kinds:
@@ -96,9 +89,8 @@ def mislead_corpus(
         attributes = {**sample.truth.attributes, "text_layer": kind if is_told else "true"}
         write_page(out, replace(sample, truth=replace(sample.truth, attributes=attributes)), name)
         progress(1)
-    settings = {"kinds": list(kinds)}
-    about = {"generator": "parsemark lies 1"}
-    return making.write_copy_manifest(out, corpus, "lies", "with text layers that lie", settings, **about)
+    said, about = "with text layers that lie", {"generator": "parsemark lies 1"}
+    return making.write_copy_manifest(out, corpus, "lies", said, {"kinds": list(kinds)}, **about)
 
 
 def write_misleading(pdf: Path, out: Path, kind: str) -> None:
@@ -113,8 +105,6 @@ def write_misleading(pdf: Path, out: Path, kind: str) -> None:
 
 @in_child(cpu_s=600)
 def _changed_pdf(pdf: Path, kind: str) -> bytes:
-    import io
-
     import pikepdf
 
     written = io.BytesIO()
@@ -195,11 +185,8 @@ def _decode_token(token: bytes) -> str:
 def _add_text(pikepdf: Any, document: Any, page: Any, kind: str) -> None:
     x0, y0, x1, _ = (float(value) for value in page.cropbox)
     text = ORDER if kind == INSTRUCTION else DECOY
-    x, mode, colour = x0 + 8, 0, "1 g"
-    if kind == INVISIBLE:
-        mode = 3
-    elif kind == OFF_PAGE:
-        x, colour = x1 + 40, "0 g"
+    x, colour = (x1 + 40, "0 g") if kind == OFF_PAGE else (x0 + 8, "1 g")
+    mode = 3 if kind == INVISIBLE else 0
     font = pikepdf.Object.parse(b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
     resources = page.obj.get("/Resources", pikepdf.Dictionary())
     fonts = resources.get("/Font", pikepdf.Dictionary())

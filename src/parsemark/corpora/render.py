@@ -40,7 +40,6 @@ def page_image(sample: Sample, dpi: int = 150) -> Image.Image:
             picture.save(unfinished, format="PNG", compress_level=1)
         return picture
     with Image.open(cached) as picture:
-        picture.load()
         return picture.copy()
 
 

@@ -67,19 +67,12 @@ def sample_pages(
     encoder: str | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Sampled:
-    """Choose pages and write them to a folder.
+    """Choose pages of PDFs, and of all in folders; write `pages.csv`, `pdfs/` with a PDF per chosen page, and
+    `sheets/` with a picture per cluster.
 
-    Args:
-        pdfs: Files, or folders in which all PDFs are taken.
-        n_pages: How many pages to choose.
-        out: Gets `pages.csv`, `pdfs/` with a PDF per chosen page, and `sheets/` with a picture per cluster.
-        clusters: How many; by default the square root of half the number of pages, 2 to 20.
-        encoder: Take the features of a network instead: `resnet50` (OmniDocBench's, of torchvision), or
-            `MODULE:FUNCTION`, which gets a list of Pillow pictures and gives a row of numbers for each.
-        progress: Receives how many pages were looked at.
-
-    Raises:
-        UsageError: There is no PDF, nothing can be chosen, or the folder is in use.
+    Without `clusters` there are as many as the square root of half the number of pages, 2 to 20. An `encoder`
+    gives the features instead: `resnet50` (OmniDocBench's, of torchvision), or `MODULE:FUNCTION`, which gets
+    a list of Pillow pictures and gives a row of numbers for each.
     """
     encode = _encoder(encoder) if encoder else _features
     new_folder(out)

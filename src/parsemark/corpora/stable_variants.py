@@ -81,10 +81,7 @@ def rewrite_corpus(
 ) -> RewrittenCorpus:
     """Write some variants of some pages, all of `VARIANTS` by default, into a folder.
 
-    Files that are there already are taken as they are. `progress` is called with 1 after each page.
-
-    Raises:
-        CorpusError: None of the pages can be read.
+    Files that are there already are taken as they are. CorpusError if none of the pages can be read.
     """
     require("misleading", "Rewriting pages")
     for name in variants:
@@ -140,17 +137,16 @@ def _variants(sample: Sample, folder: Path, names: Sequence[str]) -> Iterator[tu
         names = [name for name in names if name in (AGAIN, THREADS)]
     for name in names:
         made = replace(sample, id=f"{sample.id}--{name}", document=f"{sample.document}--{name}", aliases=())
-        if name in (AGAIN, THREADS):
-            yield name, made
-            continue
-        try:
-            pdf = _file(sample, folder, name)
-            made = replace(made, pdf=pdf, page_number=1 if name == SPLIT else sample.page_number)
-            same = looks_same(pixels, _pixels(pdf, made.page_number))
-        except PdfError as error:
-            yield name, str(error)
-            continue
-        yield name, made if same else "it would look otherwise"
+        why = ""
+        if name not in (AGAIN, THREADS):
+            try:
+                pdf = _file(sample, folder, name)
+                made = replace(made, pdf=pdf, page_number=1 if name == SPLIT else sample.page_number)
+                same = looks_same(pixels, _pixels(pdf, made.page_number))
+                why = "" if same else "it would look otherwise"
+            except PdfError as error:
+                why = str(error)
+        yield name, why or made
 
 
 def _pixels(pdf: Path, number: int) -> NDArray[np.int16]:
@@ -178,11 +174,7 @@ def _file(sample: Sample, folder: Path, variant: str) -> Path:
 
 
 def rewrite_pdf(pdf: Path, variant: str, page_number: int = 1) -> bytes:
-    """A document written anew; of `split`, one page of it.
-
-    Raises:
-        PdfError: It cannot be, or there is nothing to do for this variant.
-    """
+    """A document written anew; of `split`, one page of it. PdfError where there is nothing to do."""
     if variant == SPLIT:
         if count_pages(pdf) == 1:
             raise PdfError("its document has one page")

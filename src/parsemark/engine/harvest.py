@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.corpora.carried.load import CarriedDocument, CarriedTask, read_carried
-from parsemark.corpora.croissant import croissant
+from parsemark.corpora.files import croissant
 from parsemark.corpora.loaders.files import is_storable
 from parsemark.corpora.making import Progress, silent
 from parsemark.corpora.schema import CorpusFile
@@ -82,10 +82,7 @@ def harvest(
 
 
 def left_out(out: Path, limit: int = 5) -> list[tuple[str, str, str]]:
-    """The first documents of a harvest of which something is no truth: file, outcome and why.
-
-    Those that failed come first, then those that were taken in part, then those that carry nothing.
-    """
+    """File, outcome and why of documents with something that is no truth: failed ones, parts, none at all."""
     with closing(sqlite3.connect(out / JOURNAL)) as journal:
         found = []
         for outcome in ("failed", "taken", "carries nothing"):

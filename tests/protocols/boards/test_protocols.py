@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
-from parsemark.corpora.convert import page_from_file, page_to_file
+from parsemark.corpora.files import page_from_file, page_to_file
 from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError, UsageError
@@ -134,8 +134,7 @@ def test_an_unreadable_truth_is_said_and_the_other_pages_count(tmp_path: Path) -
 
 
 def test_a_page_file_may_hold_the_truth_of_a_board(tmp_path: Path) -> None:
-    from parsemark.corpora.convert import page_from_file, page_to_file
-    from parsemark.corpora.files import page_file_text
+    from parsemark.corpora.files import page_file_text, page_from_file, page_to_file
     from parsemark.corpora.schema import PageFile
     from parsemark.model import Sample
 

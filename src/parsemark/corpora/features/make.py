@@ -130,15 +130,7 @@ def make_features(
     *,
     progress: Progress = silent,
 ) -> CorpusFile:
-    """Make the pairs of pages in the folder `out`, which must be new or empty.
-
-    Args:
-        out: The folder of the corpus.
-        makers: Which programs set pages.
-        only: Names of features; all of the folder without any.
-        folder: Where the files of the features lie.
-        progress: Called for each document that is done.
-    """
+    """Make the pairs of pages in the folder `out`, which must be new or empty; `progress` gets documents."""
     chosen = _chosen(makers, only, folder)
     new_folder(out, "pdfs", "truth")
     frames = tomllib.loads(Path(__file__).with_name("makers.toml").read_text(encoding="utf-8"))
@@ -190,10 +182,8 @@ Written = Mapping[str, tuple[str, MakerSource]]  # document to its source
 
 def _html(written: Written, folder: Path) -> None:
     require("makers", "Making pages", ("playwright",))
-    pages: list[dict[str, object]] = [
-        {"html": text, "pdf": str(folder / f"{name}.pdf")} for name, (text, _) in written.items()
-    ]
-    print_pages(pages, folder)
+    pairs = ((text, str(folder / f"{name}.pdf")) for name, (text, _) in written.items())
+    print_pages([{"html": text, "pdf": pdf} for text, pdf in pairs], folder)
 
 
 def _typst(written: Written, folder: Path) -> None:

@@ -108,6 +108,7 @@ class MarkedTable:
     picture_share: float = 0.0  # the share of the table's area that pictures cover
     painted: tuple[Box, ...] = ()  # all ink of the table, in its own frame
     leaves_page: bool = False  # whether it runs over the edge of its page
+    page: int = 1  # that it, or a part of a long one, stands on
 
     @property
     def slots(self) -> set[tuple[int, int, int, int]]:
@@ -139,22 +140,21 @@ def upright(table: RawTable) -> RawTable:
 def place_cells(table: RawTable, page_ink: Sequence[Box], pictures: Iterable[Box] = ()) -> MarkedTable:
     """Number the rows, join what is spanned, and give each cell its slot."""
     painted = [ink.turned(table.angle) for ink in page_ink]
-    rows = _row_ranks(table)
+    # A long table's foot is set before its body, so there the place of a row counts, and not its number.
+    tops = extents((cell.row, cell.start.y0, cell.start.y0) for cell in table.cells)
+    order = sorted(tops, key=lambda row: (tops[row][0] if table.box is None else 0.0, row))
+    rows = {row: rank for rank, row in enumerate(order)}
     cells = _without_covered(table.cells, rows)
     n_cols = max(c.col + c.colspan for c in table.cells)
     box = _ink_box(table, painted)
     columns = _column_edges(table, n_cols, box)
     bands = _row_edges(table.cells, rows, box)
-    spans = [min(abs(cell.rowspan), len(rows) - rows[cell.row]) for cell in cells]
-    slots = [
-        Box(
-            columns[cell.col],
-            bands[rows[cell.row]],
-            max(columns[cell.col], columns[min(cell.col + cell.colspan, n_cols)]),
-            max(bands[rows[cell.row]], bands[rows[cell.row] + span]),
-        )
-        for cell, span in zip(cells, spans, strict=True)
-    ]
+    spans, slots = [], []
+    for cell in cells:
+        top, behind = rows[cell.row], min(cell.col + cell.colspan, n_cols)
+        spans.append(min(abs(cell.rowspan), len(rows) - top))
+        x1, y1 = columns[behind], bands[top + spans[-1]]
+        slots.append(Box(columns[cell.col], bands[top], max(columns[cell.col], x1), max(bands[top], y1)))
     _follow_text(cells, slots)
     placed, back = [], 360 - table.angle
     for cell, span, own in zip(cells, spans, slots, strict=True):
@@ -178,14 +178,12 @@ def columns_of(table: RawTable) -> list[RawTable]:
     if table.box is not None:
         return [table]
     rows: list[list[float]] = []
-    before: RawCell | None = None
-    for cell in table.cells:
+    for before, cell in zip([None, *table.cells], table.cells, strict=False):
         start, end = cell.start.x0, (cell.end or cell.start).x1
         if before is not None and before.row == cell.row and before.col < cell.col:
             rows[-1] = [min(rows[-1][0], start), max(rows[-1][1], end)]
         else:
             rows.append([start, max(start, end)])
-        before = cell
     spans: list[list[float]] = []
     for x0, x1 in sorted(rows):
         if spans and x0 <= spans[-1][1]:
@@ -273,13 +271,6 @@ def _add_rows(
         table.cells = [*(replace(cell, row=numbers[cell.row]) for cell in table.cells), *added]
 
 
-def _row_ranks(table: RawTable) -> dict[int, int]:
-    """TeX's row numbers to ours. A long table's foot is set before its body, so there the place counts."""
-    tops = extents((cell.row, cell.start.y0, cell.start.y0) for cell in table.cells)
-    order = sorted(tops, key=lambda row: (tops[row][0] if table.box is None else 0.0, row))
-    return {row: rank for rank, row in enumerate(order)}
-
-
 def _without_covered(cells: Sequence[RawCell], rows: dict[int, int]) -> list[RawCell]:
     """The cells without the empty ones that a multirow or a block covers. A negative multirow spans upwards.
 
@@ -301,11 +292,9 @@ def _without_covered(cells: Sequence[RawCell], rows: dict[int, int]) -> list[Raw
 
 def _span(cell: RawCell, rank: int, n_rows: int, inked: set[tuple[int, int]]) -> tuple[int, int]:
     """The rows of a multirow: the first, and the one behind the last."""
+    cols, last = range(cell.col, cell.col + cell.colspan), rank
     step = -1 if cell.rowspan < 0 else 1
-    last = rank
-    for _ in range(abs(cell.rowspan) - 1):
-        following = last + step
-        cols = range(cell.col, cell.col + cell.colspan)
+    for following in range(rank + step, rank + (cell.rowspan or 1), step):
         if not 0 <= following < n_rows or any((following, col) in inked for col in cols):
             break
         last = following
@@ -345,7 +334,11 @@ def _is_rule_of(ink: Box, frame: Box) -> bool:
 
 def _column_edges(table: RawTable, n_cols: int, frame: Box) -> list[float]:
     """The left edge of each column, and the right edge of the last."""
-    middles = {col: _middle(boxes) for col, boxes in table.edges.items() if 0 < col < n_cols}
+    middles: dict[int, float] = {}
+    for col, sides in table.edges.items():
+        if 0 < col < n_cols:  # the middle in most rows: a heading that was set apart must not move the others
+            places = extents((round(side.y0), side.x0, side.x0) for side in sides)
+            middles[col] = median((low + high) / 2 for low, high in places.values())
     starts = extents((c.col, c.start.x0, c.start.x1) for c in table.cells)
     ends = extents((c.col + c.colspan, c.end.x0, c.end.x1) for c in table.cells if c.end is not None)
     for col in range(1, n_cols):
@@ -397,12 +390,6 @@ def _text_extent(cell: RawCell) -> tuple[float, float]:
     """From where to where the text of a cell reaches."""
     inks = [box for box, text, _ in cell.ink if text.strip()]
     return min((ink.x0 for ink in inks), default=inf), max((ink.x1 for ink in inks), default=-inf)
-
-
-def _middle(sides: Iterable[Box]) -> float:
-    """The middle of a separator in most rows: a heading that was set apart must not move the others."""
-    rows = extents((round(side.y0), side.x0, side.x0) for side in sides)
-    return median((low + high) / 2 for low, high in rows.values())
 
 
 def _row_edges(cells: Sequence[RawCell], rows: dict[int, int], frame: Box) -> list[float]:

@@ -8,6 +8,7 @@ line, and an accent of an old font is a glyph of its own. What is written here h
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from parsemark.corpora.latex.glyphs import JOINED_SIGNS
 from parsemark.formats.latex.printer import fraction
@@ -81,10 +82,8 @@ def composed_text(characters: Sequence[Character], rules: Sequence[Box] = ()) ->
     text = ""
     for line in lines:
         part = _line_text(line)
-        if text.endswith("-") and len(text) > 1 and text[-2].isalpha() and part[:1].islower():
-            text = text[:-1] + DIVISION + part
-        else:
-            text = f"{text} {part}" if text and part else text or part
+        is_divided = text.endswith("-") and text[-2:-1].isalpha() and part[:1].islower()
+        text = text[:-1] + DIVISION + part if is_divided else f"{text} {part}" if part else text
     return " ".join(text.split())
 
 
@@ -108,26 +107,18 @@ def _with_strokes(characters: Sequence[Character]) -> list[Character]:
 
 def _lines(characters: Sequence[Character]) -> list[list[Character]]:
     """Split where the text goes back to the left and down (or up): scripts go on to the right."""
-    lines: list[list[Character]] = []
-    for character in characters:
-        line = lines[-1] if lines else []
-        if not line:
-            lines.append([character])
-            continue
+    lines = [list(characters[:1])]
+    for character in characters[1:]:
+        line = lines[-1]
         size = max(c.size for c in line)
-        shift = abs(character.baseline - _baseline(line))
+        whole = next(c for c in reversed(line) if c.size > SCRIPT_SIZE * size or c is line[0])
+        shift = abs(character.baseline - whole.baseline)
         is_back = character.box.x0 < line[-1].box.x1 - 0.5 * size
         if shift > LINE_SHIFT * size and (is_back or shift > 1.5 * size):
             lines.append([character])
         else:
             line.append(character)
     return lines
-
-
-def _baseline(line: Sequence[Character]) -> float:
-    """Of the last glyph that has the full size."""
-    size = max(c.size for c in line)
-    return next(c.baseline for c in reversed(line) if c.size > SCRIPT_SIZE * size or c is line[0])
 
 
 def _goes_on(one: Character, other: Character) -> bool:
@@ -270,18 +261,15 @@ def _with_joined(line: Sequence[Character]) -> list[Character]:
                 break
             run.append(following)
         sign = ""
-        while len(run) > 1 and not (sign := _sign("".join(c.text for c in run))):
-            run.pop()
+        while len(run) > 1 and not sign:
+            glyphs = "".join(c.text for c in run)
+            is_negated = len(glyphs) == 2 and glyphs[0] == _NEGATION
+            sign = unicodedata.normalize("NFC", glyphs[::-1]) if is_negated else JOINED_SIGNS.get(glyphs, "")
+            run = run if sign else run[:-1]
         hull = Box.hull(c.box for c in run)
         joined.append(replace(run[-1], text=sign, box=hull) if sign else line[index])
         index += len(run)
     return joined
-
-
-def _sign(glyphs: str) -> str:
-    if len(glyphs) == 2 and glyphs[0] == _NEGATION:
-        return unicodedata.normalize("NFC", glyphs[1] + _NEGATION)
-    return JOINED_SIGNS.get(glyphs, "")
 
 
 def _shared_width(one: Box, other: Box) -> float:
@@ -295,9 +283,11 @@ def _overlap(accent: Box, letter: Box) -> bool:
 def _line_text(line: Sequence[Character]) -> str:
     if not line:
         return ""
-    size = _text_size(line)
+    # the text is the largest of a line, but for marks that stand far above what they follow
+    first, largest = line[0], max(line, key=lambda c: c.size)
+    size = first.size if first.size < largest.size and _is_mark(largest, first) else largest.size
     pieces: list[tuple[str, str, float, float]] = []  # the script ("", "^" or "_"), the text, its extent
-    end = line[0].box.x0
+    end = first.box.x0
     for index, character in enumerate(line):
         script, (start, _, behind, _) = _script(line, index, size), character.box.as_tuple()
         blank = " " if start - end > GAP * max(character.size, 0.7 * size) else ""
@@ -307,19 +297,11 @@ def _line_text(line: Sequence[Character]) -> str:
             pieces.append((script, text + blank + character.text, begin, end))
         else:
             pieces.append((script, character.text if script else blank + character.text, start, end))
-    ends = [behind for *_, behind in pieces]
-    starts = [begin for _, _, begin, _ in pieces]
-    for place in range(1, len(pieces)):
-        if (pieces[place - 1][0], pieces[place][0]) == ("^", "_") and starts[place] < ends[place - 1]:
+    for place, (before, after) in enumerate(pairwise(list(pieces)), start=1):
+        if (pieces[place - 1][0], after[0]) == ("^", "_") and after[2] < before[3]:
             pieces[place - 1], pieces[place] = pieces[place], pieces[place - 1]
     braced = ((script, f"{{{text}}}" if script and len(text) != 1 else text) for script, text, _, _ in pieces)
     return "".join(script + text for script, text in braced)
-
-
-def _text_size(line: Sequence[Character]) -> float:
-    """Of the text, which is the largest of a line, but for marks that stand far above what they follow."""
-    first, largest = line[0], max(line, key=lambda c: c.size)
-    return first.size if first.size < largest.size and _is_mark(largest, first) else largest.size
 
 
 def _is_mark(character: Character, first: Character) -> bool:

@@ -37,9 +37,10 @@ def repeated_heads(parts: Sequence[MarkedTable]) -> list[int | None]:
 
     A note such as "continued" may stand above them. None for each part if nothing is repeated.
     """
-    texts = [
-        [[c.text for c in sorted(row, key=lambda c: c.col) if c.text] for row in part.rows] for part in parts
-    ]
+    texts = []
+    for part in parts:
+        rows = (sorted(row, key=lambda c: c.col) for row in part.rows)
+        texts.append([[c.text for c in row if c.text] for row in rows])
     found: list[tuple[int, int]] = []
     for own in texts[1:]:
         start = next((row for row, cells in enumerate(own) if len(cells) > 1), 0)
@@ -118,8 +119,7 @@ class _RowContents:
             return False  # the label of a group of data
         if any(cell.colspan > 1 or cell.rowspan > 1 for cell in own):
             return True
-        firsts = [bool(cell.text) for cell in own if cell.col == 0]
-        return sum(firsts) <= 1
+        return sum(bool(cell.text) for cell in own if cell.col == 0) <= 1
 
     def is_group_of_data(self, head: int) -> bool:
         """Whether the first rows are data under the label of a group, as those below the line are.

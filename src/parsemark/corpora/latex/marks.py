@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,6 @@ from parsemark.corpora.latex import cell_boxes
 from parsemark.corpora.latex.cell_boxes import RULE_HEIGHT, MarkedTable, RawCell, RawTable
 from parsemark.corpora.latex.cell_text import MATH_AXIS, Character, character_of
 from parsemark.corpora.latex.glyphs import EXTENSION_FONT, extension_sign
-from parsemark.corpora.latex.layout import is_ruled_grid
 from parsemark.errors import LatexError, PdfError
 from parsemark.model import Box
 from parsemark.pdf import in_child, open_document, to_page_box
@@ -40,6 +39,10 @@ NOTE_BLOCKS = r"\def\pmblocks{}"
 CELL_TAG, BLOCK_TAG, MATRIX_TAG = "PMC", "PMB", "PMM"
 MAX_DIVIDING = 2
 """Straight lines that divide a cell (`\\diagbox`); a diagram has more."""
+MIN_CELLS = 4  # two rows of two cells
+TOUCHING = 4.0
+"""Cells whose frames are no further apart than this touch, in points; a diagram has arrows between."""
+ACROSS = 0.95  # the share of the width that a line between two rows covers; an arrow begins behind a word
 OVER_EDGE = 0.5  # a table that leaves the page by more than this runs over its edge, in points
 
 _BOLD = re.compile(
@@ -106,17 +109,16 @@ def _read_page(page: Any, number: int) -> MarkedPage:
     for matrix, words in ink.words.items():
         if is_ruled_grid(words, ink.paths[matrix], ink.lines):
             unmarked += ["TikZ matrix with lines"] * 2  # it begins and ends here
-    diagrams = (
-        boxes for cell, boxes in ink.drawings.items() if not len(boxes) == ink.straight[cell] <= MAX_DIVIDING
-    )
-    pictures = [*ink.pictures, *(Box.hull(boxes) for boxes in diagrams)]
+    for cell, boxes in ink.drawings.items():
+        if not len(boxes) == ink.straight[cell] <= MAX_DIVIDING:  # a diagram
+            ink.pictures.append(Box.hull(boxes))
     frame = Box(0, 0, width, height)
     placed = []
     for table in tables:
-        own, turned = cell_boxes.place_cells(table, ink.boxes, pictures), frame.turned(table.angle)
+        own, turned = cell_boxes.place_cells(table, ink.boxes, ink.pictures), frame.turned(table.angle)
         inside = frame.contains(own.box, OVER_EDGE)  # without what lies beside the page, which was not read
         inside = inside and all(turned.contains(cell.start, OVER_EDGE) for cell in table.cells)
-        placed.append(replace(own, leaves_page=not inside))
+        placed.append(replace(own, leaves_page=not inside, page=number))
     outer = tuple(table for table in placed if table.parent is None)
     nested = tuple(table for table in placed if table.parent is not None)
     blocks = {block: Box.hull(boxes) for block, boxes in ink.blocks.items()}
@@ -172,10 +174,13 @@ def _notes(page: Any) -> Iterator[tuple[str, Box]]:
         note = raw.FPDFPage_GetAnnot(page, index)
         if raw.FPDFAnnot_GetSubtype(note) == raw.FPDF_ANNOT_SQUARE and raw.FPDFAnnot_GetRect(note, rectangle):
             text = _utf16(lambda b, n, a=note: raw.FPDFAnnot_GetStringValue(a, b"Contents", b, n))
-            xs = sorted((rectangle.left, rectangle.right))
-            ys = sorted((rectangle.bottom, rectangle.top))
-            yield text, to_page_box(page, xs[0], ys[0], xs[1], ys[1])
+            yield text, _page_box(page, rectangle)
         raw.FPDFPage_CloseAnnot(note)
+
+
+def _page_box(page: Any, rectangle: Any) -> Box:
+    xs, ys = sorted((rectangle.left, rectangle.right)), sorted((rectangle.bottom, rectangle.top))
+    return to_page_box(page, xs[0], ys[0], xs[1], ys[1])
 
 
 def _read_ink(page: Any) -> _Ink:
@@ -257,8 +262,7 @@ def _read_characters(
         raw.FPDFText_GetLooseCharBox(text_page, index, rectangle)
         raw.FPDFText_GetCharOrigin(text_page, index, x, y)
         raw.FPDFText_GetMatrix(text_page, index, matrix)
-        xs, ys = sorted((rectangle.left, rectangle.right)), sorted((rectangle.bottom, rectangle.top))
-        box = to_page_box(page, xs[0], ys[0], xs[1], ys[1])
+        box = _page_box(page, rectangle)
         origin = to_page_box(page, x.value, y.value, x.value, y.value)
         scale = abs(matrix.a * matrix.d - matrix.b * matrix.c) ** 0.5
         size = raw.FPDFText_GetFontSize(text_page, index) * scale
@@ -327,3 +331,36 @@ def _utf16(fill: Any) -> str:
     buffer = ctypes.create_string_buffer(size)
     fill(ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
     return buffer.raw.decode("utf-16-le", errors="replace").rstrip("\0")
+
+
+def is_ruled_grid(texts: Sequence[Box], paths: Sequence[Box], lines: Iterable[Box]) -> bool:
+    """Whether a drawing of words can be taken for a table, by its paths and the thin lines of the page."""
+    if len(texts) < MIN_CELLS:
+        return False
+    frames = [path for path in dict.fromkeys(paths) if _frames_one_cell(path, texts)]
+    beside = [f for f in frames if any(_touches(f, other) for other in frames)]
+    turned = [f.turned(90) for f in frames]  # what stands above is beside
+    framed = [f for f in beside if any(_touches(f.turned(90), other) for other in turned)]
+    return len(framed) >= MIN_CELLS or any(_parts_rows(line, texts) for line in lines)
+
+
+def _frames_one_cell(path: Box, texts: Sequence[Box]) -> bool:
+    inside = sum(path.contains(text, 1.0) for text in texts)
+    return min(path.width, path.height) > RULE_HEIGHT and 0 < inside <= len(texts) / 2
+
+
+def _touches(one: Box, other: Box) -> bool:
+    """Whether two frames stand beside each other, with nothing between them."""
+    shared = min(one.y1, other.y1) - max(one.y0, other.y0)
+    gap = max(one.x0, other.x0) - min(one.x1, other.x1)
+    return shared > 0.5 * min(one.height, other.height) and abs(gap) <= TOUCHING
+
+
+def _parts_rows(line: Box, texts: Sequence[Box]) -> bool:
+    """Whether a line across all words has several above it and several below, and runs through none."""
+    hull = Box.hull(texts)
+    if line.height >= RULE_HEIGHT or min(line.x1, hull.x1) - max(line.x0, hull.x0) < ACROSS * hull.width:
+        return False
+    middle = (line.y0 + line.y1) / 2
+    above, below = sum(t.y1 <= middle for t in texts), sum(t.y0 >= middle for t in texts)
+    return above + below == len(texts) and min(above, below) > 1

@@ -13,6 +13,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import IO, Self
 
@@ -30,6 +31,7 @@ ARCHIVES = (".tar.gz", ".tgz", ".tar", ".zip", ".gz")
 MAX_ABOVE = 3  # how many folders up a document may read
 
 _ZIP_ENCRYPTED = 0x1
+_LEAVES, _NO_FILE = "its name leaves the folder or is no name", "is a link or a device"
 _ABOVE = re.compile(r"[{,\s](\.\./[^\s{},%#\\]{1,200})(?=[},\s])")
 _ENDINGS = ("", ".tex", ".bib", ".pdf", ".png", ".jpg", ".eps", ".sty", ".cls")
 _HEADERS = (
@@ -111,7 +113,11 @@ def locate(paths: Iterable[Path]) -> list[FoundDocument]:
             hint = "give LaTeX files, folders, or .tar.gz and .zip archives"
             raise CorpusError(f"{path} does not exist; {hint}.")
         for found in _documents_below(path, is_given=True):
-            located.append(FoundDocument(_unique(_stem(found), taken), found, path))
+            stem = _stem(found)
+            names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+            name = next(name for name in names if name.lower() not in taken)
+            taken.add(name.lower())
+            located.append(FoundDocument(name, found, path))
     return located
 
 
@@ -167,7 +173,12 @@ def read_document(located: FoundDocument) -> SourceDocument:
     document = SourceDocument(located.name, str(path))
     try:
         if path.is_dir():
-            _read_folder(path, document)
+            for file in sorted(path.rglob("*")):
+                name = file.relative_to(path).as_posix()
+                if any(part.is_symlink() for part in (file, *file.parents) if path in part.parents):
+                    document.skipped.append(f"{name}: is a link")
+                elif file.is_file():
+                    _add(document, name, file.stat().st_size, file.open("rb"))
             _read_above(path, located.within or path, document)
         elif path.name.lower().endswith(ARCHIVES):
             _read_archive(path, document)
@@ -178,15 +189,6 @@ def read_document(located: FoundDocument) -> SourceDocument:
     if not document.files and document.problem is None:
         document.problem = "holds no file that can be taken"
     return document
-
-
-def _read_folder(folder: Path, document: SourceDocument) -> None:
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if path.is_symlink() or any(part.is_symlink() for part in path.parents if folder in part.parents):
-            document.skipped.append(f"{name}: is a link")
-        elif path.is_file():
-            _add(document, name, path.stat().st_size, path.open("rb"))
 
 
 def _read_above(folder: Path, within: Path, document: SourceDocument) -> None:
@@ -251,10 +253,9 @@ def _read_zip(raw: IO[bytes], document: SourceDocument) -> None:
 def _why_not(member: zipfile.ZipInfo) -> str | None:
     """Why a member of a zip is not taken."""
     if safe_name(member.filename) is None:
-        return "its name leaves the folder or is no name"
-    kind = stat.S_IFMT(member.external_attr >> 16)
-    if kind not in (0, stat.S_IFREG):
-        return "is a link or a device"
+        return _LEAVES
+    if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):
+        return _NO_FILE
     if member.flag_bits & _ZIP_ENCRYPTED:
         return "is encrypted"
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -268,13 +269,11 @@ def _add_member(archive: tarfile.TarFile, member: tarfile.TarInfo, document: Sou
     if member.isdir():
         return
     if name is None:
-        document.skipped.append(f"{_printable(member.name)}: its name leaves the folder or is no name")
+        document.skipped.append(f"{_printable(member.name)}: {_LEAVES}")
     elif not member.isreg() or member.issparse():
-        document.skipped.append(f"{name}: is a link or a device")
-    else:
-        content = archive.extractfile(member)
-        if content is not None:
-            _add(document, name, member.size, content)
+        document.skipped.append(f"{name}: {_NO_FILE}")
+    elif (content := archive.extractfile(member)) is not None:
+        _add(document, name, member.size, content)
 
 
 def _add(document: SourceDocument, name: str, size: int, content: IO[bytes] | io.BufferedIOBase) -> None:
@@ -293,14 +292,6 @@ def _add(document: SourceDocument, name: str, size: int, content: IO[bytes] | io
         return
     document.files[name] = data
     document.folders |= parents
-
-
-def _unique(name: str, taken: set[str]) -> str:
-    candidate, number = name, 2
-    while candidate.lower() in taken:
-        candidate, number = f"{name}-{number}", number + 1
-    taken.add(candidate.lower())
-    return candidate
 
 
 class _BoundedInfo(tarfile.TarInfo):

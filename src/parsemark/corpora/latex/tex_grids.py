@@ -2,7 +2,7 @@
 
 Reading takes out what no reader of the page sees: columns that every row spans over, the seam of columns
 with text between them (`r@{.}l`), columns and rows that are only space. Such a table has another grid than
-TeX's, but its cells know theirs.
+TeX's, but its cells know theirs. Where there is no source, the same is taken out by what the page shows.
 """
 
 import re
@@ -10,15 +10,17 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
+from pathlib import Path
+from statistics import median
 
 from parsemark.corpora.latex.cell_boxes import MarkedCell, MarkedTable
 from parsemark.corpora.latex.marks import LOAD_MARKS, MARKS_FILE, read_marks
-from parsemark.corpora.latex.visible_grid import without_unseen
 from parsemark.errors import FormatError, LatexError
 from parsemark.formats.latex.grid import read_grid
 from parsemark.formats.latex.table import PlacedTable, Slot, place_table
-from parsemark.model import Box
+from parsemark.model import Box, Table
+from parsemark.model.table import slot as slot_of
 from parsemark.system.pdflatex import CompileLimits, compile_latex, precompiled
 from parsemark.system.scratch import ScratchFolder
 
@@ -29,13 +31,16 @@ PREAMBLE = (
     r"\usepackage[table]{xcolor}\usepackage{amsmath,amssymb,textcomp,array,booktabs,multirow,makecell,graphicx,"
     r"tabularx,hhline,pifont,siunitx,bm,adjustbox,diagbox,arydshln,rotating,threeparttable,xspace,etoolbox}"
 )
-_PAGES = r"""\makeatletter\newbox\pmtablebox
-\def\pmopen#1{\typeout{NONCE begin #1}\begingroup\def\pmnumber{#1}\setbox\pmtablebox\hbox\bgroup\ignorespaces}
-\def\pmclose{\unskip\egroup \typeout{NONCE end \pmnumber.}%
-  \pdfpagewidth\dimexpr\wd\pmtablebox+40pt\relax
-  \pdfpageheight\dimexpr\ht\pmtablebox+\dp\pmtablebox+40pt\relax \pdfhorigin20pt \pdfvorigin20pt \hoffset0pt
-  \voffset0pt \shipout\box\pmtablebox\endgroup} \makeatother
-"""
+_PAGES = Path(__file__).with_name("table-pages.tex").read_text(encoding="utf-8")
+
+NEAR_EDGE = 3.0  # a rule this close to the edge of a row or column is its line, in points
+THIN, LOW = 0.5, 0.9
+"""An empty row that is lower than this share of the others is space between lines; so is one that is a little
+lower, if TeX ended it before the last column."""
+
+SEAM, WIDEST_SEAM = 0.25, 0.4
+"""Half of the numbers' two parts are no further apart than the first share of their height, and none than the
+second: a `1` has more room beside it than other figures."""
 
 
 def covers(placed: PlacedTable, marked: MarkedTable) -> bool:
@@ -132,3 +137,95 @@ def _set_tables(
             if number in clean:
                 found[number] = page.tables[0] if len(page.tables) == 1 else None
     return found, [number for number in begun if number not in clean]
+
+
+def with_whole_numbers(marked: MarkedTable) -> MarkedTable:
+    """The table with columns joined that only align the two parts of a number, as `r@{.}l` does."""
+    for col in range(marked.n_cols - 1, 0, -1):
+        if _is_seam(marked, col):
+            marked = _joined_at(marked, col)
+    return marked
+
+
+def cuts_numbers(cols: Iterable[int], marked: MarkedTable) -> bool:
+    """Whether any of these columns begins inside of numbers."""
+    return any(0 < col < marked.n_cols and _is_seam(marked, col) for col in cols)
+
+
+def _is_seam(marked: MarkedTable, col: int) -> bool:
+    """Whether each number before a column goes on in it: at least two do, and nothing else stands there."""
+    seams: list[float] = []
+    for row in marked.rows:
+        before = next((c for c in row if c.col + c.colspan == col and c.text), None)
+        after = next((c for c in row if c.col == col and c.text), None)
+        if before is None or after is None:
+            continue
+        if max(before.colspan, after.colspan, before.rowspan, after.rowspan) > 1:
+            return False
+        signs = before.text[-1] + after.text[0]  # figures, or a figure and the mark of a number
+        is_number = any(map(str.isdecimal, signs)) and all(c.isdecimal() or c in ".,±" for c in signs)
+        if before.ink is None or after.ink is None or not is_number:
+            return False
+        left, right = before.ink.turned(marked.angle), after.ink.turned(marked.angle)
+        seams.append(abs(right.x0 - left.x1) / (left.height or 1.0))
+    return len(seams) > 1 and median(seams) <= SEAM and max(seams) <= WIDEST_SEAM
+
+
+def _joined_at(marked: MarkedTable, col: int) -> MarkedTable:
+    cells: list[MarkedCell] = []
+    for row in marked.rows:
+        own = sorted(row, key=lambda cell: cell.col)
+        for before, cell in pairwise([None, *own]):
+            assert cell is not None
+            pair = [(cell.row, place, cell.rowspan, 1) for place in (col - 1, col)]
+            if cell.col < col < cell.col + cell.colspan:
+                cells.append(replace(cell, colspan=cell.colspan - 1))
+            elif cell.col < col:
+                cells.append(cell)
+            elif before is None or [slot_of(before), slot_of(cell)] != pair:
+                cells.append(replace(cell, col=cell.col - 1))
+            else:
+                inks = [ink for ink in (before.ink, cell.ink) if ink is not None]
+                cells[-1] = replace(
+                    before,
+                    text=before.text + cell.text,
+                    box=Box.hull((before.box, cell.box)),
+                    ink=Box.hull(inks) if inks else None,
+                    is_bold=before.is_bold and cell.is_bold,
+                )
+    return replace(marked, n_cols=marked.n_cols - 1, cells=tuple(cells))
+
+
+def without_unseen(table: Table, marked: MarkedTable) -> Table:
+    """The table without columns and rows that are always empty, unless lines show them."""
+    cols = {c for c in range(table.n_cols) if _is_unseen(table, marked, c, is_col=True)}
+    table = table.without(cols=cols) if 0 < len(cols) < table.n_cols else table
+    rows = {r for r in range(table.n_rows) if _is_unseen(table, marked, r, is_col=False)}
+    return table.without(rows) if 0 < len(rows) < table.n_rows else table
+
+
+def _is_unseen(table: Table, marked: MarkedTable, place: int, *, is_col: bool) -> bool:
+    places = (((c.col, c.colspan) if is_col else (c.row, c.rowspan), c) for c in table.cells)
+    own = [cell for at, cell in places if at == (place, 1)]
+    if any(cell.text for cell in own):
+        return False
+    boxes = [cell.box.turned(marked.angle) for cell in own if cell.box is not None]
+    if not boxes:
+        return True
+    with_text = (c.box for c in table.cells if c.text and c.rowspan == 1 and c.box is not None)
+    usual = median([box.turned(marked.angle).height for box in with_text] or [0.0])
+    share = Box.hull(boxes).height / (usual or 1.0)
+    if not is_col and (share < THIN or (share < LOW and len(own) < table.n_cols)):
+        return True
+    return not _is_framed(Box.hull(boxes), marked, is_col=is_col)
+
+
+def _is_framed(box: Box, marked: MarkedTable, *, is_col: bool) -> bool:
+    """Whether lines stand on both sides of a column, or above and below a row."""
+    turn = 90 if is_col else 0  # a column is a row of the table that lies on its side
+    frame, rules = box.turned(turn), [rule.turned(turn) for rule in marked.rules]
+    flat = [rule for rule in rules if rule.width > rule.height]
+    lines = [(r.centre[1], max(0.0, min(r.x1, frame.x1) - max(r.x0, frame.x0))) for r in flat]
+    edges = (frame.y0, frame.y1)
+    sides = [sum(length for at, length in lines if abs(at - edge) <= NEAR_EDGE) for edge in edges]
+    return all(length > 0.5 * frame.width for length in sides)

@@ -31,8 +31,7 @@ from itertools import chain
 from pathlib import Path
 
 from parsemark.corpora.base import Corpus, Remark
-from parsemark.corpora.convert import page_from_file
-from parsemark.corpora.files import read_page
+from parsemark.corpora.files import page_from_file, read_page
 from parsemark.corpora.loaders.files import is_storable, page_id, read_text, unstorable
 from parsemark.corpora.render import names_itself_pdf
 from parsemark.errors import CorpusError, FormatError, PdfError

@@ -16,9 +16,8 @@ from parsemark.corpora.synthetic.document import (
 from parsemark.corpora.synthetic.language import heading, number, sentence, sentences, vocabulary
 from parsemark.corpora.synthetic.looks import TableLook
 from parsemark.corpora.synthetic.pieces import EMPTY, Piece, formula, plain, raised
-from parsemark.corpora.synthetic.table_draft import TableDraft, lay_out
+from parsemark.corpora.synthetic.table_draft import TableDraft, lay_out, varied
 from parsemark.corpora.synthetic.table_kinds import KINDS, kinds_in
-from parsemark.corpora.synthetic.variations import varied
 from parsemark.model import Category
 
 MARKS = ("•", "–", "1.", "(a)")

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from parsemark.corpora.synthetic.language import Vocabulary, vocabulary
 from parsemark.corpora.synthetic.looks import BOOKTABS, FULL, NONE, PARTIAL, Look, TableLook
-from parsemark.corpora.synthetic.pieces import EMPTY, Piece
+from parsemark.corpora.synthetic.pieces import EMPTY, Piece, plain, plains
 from parsemark.corpora.synthetic.table_draft import Layout, Placed
 from parsemark.errors import MakingError
 from parsemark.model import AttributeValue, Category, Table
@@ -69,6 +69,12 @@ class TableBlock:
     def table(self) -> Table:
         """The truth."""
         return self.layout.table()
+
+    @property
+    def parts(self) -> list[str]:
+        """`caption`, `table` and `notes` in the order in which they stand, as far as there are any."""
+        order = ["table", "notes", "caption"] if self.caption_below else ["caption", "table", "notes"]
+        return [part for part in order if part == "table" or getattr(self, part).runs]
 
     @property
     def has_text(self) -> bool:
@@ -163,17 +169,15 @@ class DocumentDraft:
 
     def characters(self) -> set[str]:
         """All that it shows, but for page numbers and formulas."""
-        texts, pieces = [self.running_head], list[Piece]()
+        pieces = [plain(self.running_head)]
         for block in self.blocks:
             if isinstance(block, TextBlock):
-                texts += block.marks
-                pieces += [*block.lines, block.note]
+                pieces += [*plains(*block.marks), *block.lines, block.note]
             elif isinstance(block, TableBlock):
                 pieces += [block.caption, block.notes, *(c.piece for c in block.layout.cells.values())]
             elif isinstance(block, FigureBlock):
-                texts += block.labels
-                pieces.append(block.caption)
-        return {*"".join(texts), *(c for piece in pieces for run in piece.runs for c in run.text)}
+                pieces += [*plains(*block.labels), block.caption]
+        return {character for piece in pieces for run in piece.runs for character in run.text}
 
 
 def flowing_blocks(draft: DocumentDraft) -> Iterator[tuple[int, FlowingBlock]]:

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from parsemark.corpora.synthetic import blocks as draw
-from parsemark.corpora.synthetic import business
+from parsemark.corpora.synthetic import table_kinds
 from parsemark.corpora.synthetic.document import Block, DocumentDraft, TableBlock, with_numbers
 from parsemark.corpora.synthetic.language import heading, vocabulary
 from parsemark.corpora.synthetic.looks import FULL, Look, TableLook, draw_look, draw_table_look
 from parsemark.corpora.synthetic.pieces import Piece, plain
 from parsemark.corpora.synthetic.table_draft import TableDraft, lay_out
-from parsemark.corpora.synthetic.table_kinds import KINDS
 
 
 class DocumentDrawer:
@@ -42,7 +41,7 @@ class DocumentDrawer:
                 blocks.append(draw.figure_block(rng, language, self.look.figures))
             blocks.append(draw.paragraph_block(rng, language))
         if long:
-            inventory = KINDS["inventory"](rng, language, rng.randint(45, 70), rng.randint(4, 6))
+            inventory = table_kinds.inventory(rng, language, rng.randint(45, 70), rng.randint(4, 6))
             blocks.insert(-1, replace(self._captioned(inventory, below=False), long=True))
         head = rng.choice(self.words.running_heads) if rng.random() < 0.7 else ""
         return self._document("report", self.look, blocks, head)
@@ -56,7 +55,7 @@ class DocumentDrawer:
             self._date(),
             f"K{rng.randint(1000, 9999)}",
         )
-        draft = business.invoice(rng, self.language, rng.randint(3, 10))
+        draft = table_kinds.invoice(rng, self.language, rng.randint(3, 10))
         blocks: list[Block] = [
             draw.text_block(plain(rng.choice(lists["suppliers"])).bold(), *self._address()),
             draw.text_block(plain(rng.choice(self.words.people)), *self._address()),
@@ -76,7 +75,7 @@ class DocumentDrawer:
             draw.paragraph_block(rng, self.language),
         ]
         for section in range(rng.randint(1, 3)):
-            draft = business.form(rng, self.language, rng.randint(2, 6))
+            draft = table_kinds.form(rng, self.language, rng.randint(2, 6))
             table_look = replace(self._table_look(look, draft), full_width=True, line=FULL)
             blocks += [
                 draw.heading_block(f"{'ABC'[section]}. {rng.choice(lists['form_parts'])}", 1),
@@ -93,7 +92,7 @@ class DocumentDrawer:
             draw.paragraph_block(rng, language),
         ]
         for _ in range(max(1, round(self.pages * 1.4))):
-            draft = KINDS["finance"](rng, language, rng.randint(6, 16), rng.randint(3, 6))
+            draft = table_kinds.finance(rng, language, rng.randint(6, 16), rng.randint(3, 6))
             blocks += [
                 draw.heading_block(heading(rng, language), 1),
                 draw.paragraph_block(rng, language),
@@ -107,7 +106,7 @@ class DocumentDrawer:
         rng, lists = self.rng, self.words.lists
         look = replace(self.look, serif=False)
         values = (rng.choice(self.words.people), self._date(), f"L{rng.randint(10_000, 99_999)}")
-        draft = business.laboratory(rng, self.language, rng.randint(6, 16))
+        draft = table_kinds.laboratory(rng, self.language, rng.randint(6, 16))
         table_look = replace(self._table_look(look, draft), full_width=rng.random() < 0.7)
         blocks: list[Block] = [
             draw.heading_block(self.words.words["laboratory"], 0),

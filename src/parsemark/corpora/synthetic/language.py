@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
 
 WRITTEN_WITH_LATEX = ("english", "french")  # languages of the pages that LaTeX makes
 LANGUAGES = (
@@ -51,15 +50,7 @@ class Vocabulary:
 def vocabulary(language: str) -> Vocabulary:
     """The vocabulary of a language."""
     file = files("parsemark.corpora.synthetic") / "words" / f"{language}.json"
-    content = json.loads(file.read_text(encoding="utf-8"))
-    return Vocabulary(**{name: _frozen(value) for name, value in content.items()})
-
-
-def _frozen(value: Any) -> Any:
-    """Lists as tuples, also in what they hold."""
-    if isinstance(value, list):
-        return tuple(_frozen(part) for part in value)
-    return {key: _frozen(part) for key, part in value.items()} if isinstance(value, dict) else value
+    return Vocabulary(**json.loads(file.read_text(encoding="utf-8")))
 
 
 def sentence(rng: random.Random, language: str) -> str:

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from functools import partial
 from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from parsemark.corpora.files import write_manifest, write_page
 from parsemark.corpora.making import Progress, in_processes, new_folder, silent
@@ -24,8 +24,7 @@ from parsemark.system.scratch import ScratchFolder, made_whole
 SOURCES = "sources"  # folder of the documents in the renderers' own formats, for parsers that read those
 
 
-@dataclass(frozen=True)
-class _Outcome:
+class _Outcome(NamedTuple):
     """What became of one document."""
 
     name: str
@@ -57,14 +56,13 @@ def make_synthetic(
     pages = 0
     with ScratchFolder("parsemark-") as work:
         for outcome in _outcomes(options, work, workers):
-            kept = outcome.samples[: options.pages - pages]
-            _write(out, kept, outcome)
-            pages += len(kept)
             if outcome.failure is not None:
                 failures.append(outcome.failure)
-            if outcome.replaced is not None and kept:
-                replaced[outcome.name] = outcome.replaced
-            if kept:
+            if kept := outcome.samples[: options.pages - pages]:
+                _write(out, kept, outcome)
+                pages += len(kept)
+                if outcome.replaced is not None:
+                    replaced[outcome.name] = outcome.replaced
                 progress(len(kept))
             if pages == options.pages or (failures and options.n_documents is None):
                 break
@@ -105,18 +103,16 @@ def _make_batch(options: Options, folder: Path, batch: Sequence[int]) -> list[_O
     done: dict[int, _Outcome] = {}
     reasons: dict[int, Counter[str]] = {index: Counter() for index in batch}
     for attempt in range(options.attempts):
-        left = [index for index in batch if index not in done]
-        if not left:
+        drafts = {i: options.draft(i, attempt) for i in batch if i not in done}
+        if not drafts:
             break
-        drafts = [options.draft(index, attempt) for index in left]
-        work = folder / drafts[0].name
-        make_folder(work)
+        work = make_folder(folder / next(iter(drafts.values())).name)
         try:
-            found = render(drafts, work)
+            found = render(list(drafts.values()), work)
         except LatexError as error:  # of one document: a batch of LaTeX has no others
-            reasons[left[0]][str(error)] += 1
+            reasons[next(iter(drafts))][str(error)] += 1
             continue
-        for index, rendered in zip(left, found, strict=True):
+        for index, rendered in zip(drafts, found, strict=True):
             try:
                 samples = locate(rendered, maker=options.renderer)
             except MakingError as error:
@@ -145,7 +141,6 @@ def _write(out: Path, samples: Sequence[Sample], outcome: _Outcome) -> None:
         assert sample.pdf is not None
         if not (out / name).exists():
             write_bytes(out / name, sample.pdf.read_bytes())
-        write_page(out, replace(sample, pdf=out / name), name)
-    if outcome.source is not None and samples:
-        make_folder(out / SOURCES)
-        write_bytes(out / SOURCES / f"{outcome.name}{outcome.source_suffix}", outcome.source)
+        write_page(out, sample, name)
+    if outcome.source is not None:
+        write_bytes(make_folder(out / SOURCES) / f"{outcome.name}{outcome.source_suffix}", outcome.source)

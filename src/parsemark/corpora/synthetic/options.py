@@ -1,18 +1,20 @@
 """What can be asked of the generator: each document, and what takes its place if it cannot be set."""
 
-from dataclasses import dataclass
+import random
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from parsemark.corpora.making import require_name
-from parsemark.corpora.synthetic import plan
 from parsemark.corpora.synthetic.document import DocumentDraft
 from parsemark.corpora.synthetic.document_kinds import DOCUMENT_KINDS, DocumentDrawer, document_kinds
 from parsemark.corpora.synthetic.language import LANGUAGES, WRITTEN_WITH_LATEX
-from parsemark.corpora.synthetic.planned_document import PlannedDrawer
+from parsemark.corpora.synthetic.looks import LINE_STYLES
+from parsemark.corpora.synthetic.plan import DocumentPlan, PagePlan, PlannedDrawer, stream
 from parsemark.errors import UsageError
 
 GENERATOR = "synthetic 8"  # name and version; the version rises whenever the same seed gives other pages
 LICENCE = "CC0-1.0"
+MOST_TABLES = 8
 
 
 @dataclass(frozen=True)
@@ -33,19 +35,99 @@ RENDERERS = {
 }
 
 
+def _require_corpus(name: str, pages: int) -> None:
+    """Raise UsageError unless files can be named so, and there is a page to make."""
+    require_name(name)
+    if pages < 1:
+        raise UsageError(f"A corpus needs at least one page, not {pages}.")
+
+
 @dataclass(frozen=True)
-class SyntheticOptions(plan.PlanOptions):
-    """Pages of LaTeX whose traits are planned."""
+class SyntheticOptions:
+    """Pages of LaTeX whose traits are planned: how many, and the share of each trait among them."""
+
+    pages: int
+    seed: int = 0
+    name: str = "synthetic"
+    empty: float = 0.3  # share of pages without any table
+    double_column: float = 0.35
+    french: float = 0.25
+    rotated: float = 0.1  # share of pages with tables that have a table turned by ±90°
+    long: float = 0.08  # share of pages that belong to a table which runs over pages
+    document_pages: int = 4
+    """The most pages that one document has, long tables apart. Documents of one page are independent."""
+    tables_per_page: float | None = None
+    """Mean number of tables on pages that have any, turned and long ones apart; None draws one to three."""
+    lines: dict[str, float] = field(
+        default_factory=lambda: {"full": 0.25, "booktabs": 0.4, "partial": 0.2, "none": 0.15}
+    )
+    """Weight of each style of lines."""
 
     renderer = "latex"
     licence = LICENCE
     draws = 8  # of a document as planned; a replacement has as many again, and as many of a simpler plan
     attempts = 3 * draws
 
+    def __post_init__(self) -> None:
+        _require_corpus(self.name, self.pages)
+        if self.document_pages < 1:
+            raise UsageError(f"A document needs at least one page, not {self.document_pages}.")
+        for key in ("empty", "double_column", "french", "rotated", "long"):
+            if not 0 <= getattr(self, key) <= 1:
+                raise UsageError(f"The share {key} must lie between 0 and 1, not {getattr(self, key)}.")
+        if self.tables_per_page is not None and not 1 <= self.tables_per_page <= MOST_TABLES:
+            said = f"1 to {MOST_TABLES} of them, not {self.tables_per_page}"
+            raise UsageError(f"Pages with tables have {said}.")
+        unknown = sorted(set(self.lines) - set(LINE_STYLES))
+        if unknown or sum(self.lines.values()) <= 0 or min(self.lines.values()) < 0:
+            raise UsageError(f"Weights of the line styles {', '.join(LINE_STYLES)} cannot be {self.lines}.")
+
     @cached_property
-    def plans(self) -> list[plan.DocumentPlan]:
-        """What each document must have."""
-        return plan.plan_documents(self)
+    def plans(self) -> list[DocumentPlan]:
+        """What each document must have: one to `document_pages` pages, and `pages` together."""
+        rng = stream(self.name, self.seed, "plan")
+        long_lengths = self._long_lengths(rng)
+        normal = self._normal_pages(rng, self.pages - sum(long_lengths))
+        kinds: list[tuple[tuple[PagePlan, ...], bool]] = []
+        while normal:
+            length = min(rng.choice([1, 2, 2, 3, 4]), self.document_pages)
+            kinds.append((tuple(normal[:length]), False))
+            normal = normal[length:]
+        kinds += [((PagePlan(1),) * length, True) for length in long_lengths]
+        rng.shuffle(kinds)
+        french, double = _spread(rng, len(kinds), self.french), _spread(rng, len(kinds), self.double_column)
+        plans = []
+        for index, (pages, long) in enumerate(kinds):
+            columns, language = (
+                2 if double[index] and not long else 1,
+                "french" if french[index] else "english",
+            )
+            plans.append(DocumentPlan(f"{self.name}-{index + 1:04d}", pages, columns, language, long))
+        return plans
+
+    def _long_lengths(self, rng: random.Random) -> list[int]:
+        left = round(self.long * self.pages)
+        lengths = []
+        while left >= 2:
+            length = min(left, rng.choice([2, 2, 3]))
+            length = length if left - length != 1 else left if left <= 3 else 2
+            lengths.append(length)
+            left -= length
+        return lengths
+
+    def _normal_pages(self, rng: random.Random, count: int) -> list[PagePlan]:
+        """Pages with one to three tables, or so many that their mean is as asked; empty and turned ones."""
+        empty = min(count, round(self.empty * self.pages))
+        rotated = min(count - empty, round(self.rotated * (self.pages - empty)))
+        pages = [PagePlan(0)] * empty + [PagePlan(1, rotated=True)] * rotated
+        left = count - len(pages)
+        if self.tables_per_page is None:
+            pages += [PagePlan(rng.choice([1, 1, 2, 2, 3])) for _ in range(left)]
+        elif left:
+            most, more = divmod(round(self.tables_per_page * left), left)
+            pages += [PagePlan(most + (index < more)) for index in range(left)]
+        rng.shuffle(pages)
+        return pages
 
     @property
     def n_documents(self) -> int | None:
@@ -55,8 +137,8 @@ class SyntheticOptions(plan.PlanOptions):
     def draft(self, index: int, attempt: int) -> DocumentDraft:
         """Document `index`; what could not be set is drawn again, at last with fewer and upright tables."""
         planned = self.plans[index]
-        planned = plan.simpler(planned) if attempt >= 2 * self.draws else planned
-        return PlannedDrawer(self, planned, attempt).draw()
+        planned = planned.simpler() if attempt >= 2 * self.draws else planned
+        return PlannedDrawer(planned, self.lines, self.name, self.seed, planned.name, attempt).draw()
 
     def replacement(self, attempt: int) -> str:
         """What a document of this attempt is, if it is not what was planned."""
@@ -86,8 +168,7 @@ class DocumentOptions:
     def __post_init__(self) -> None:
         if self.renderer not in RENDERERS:
             raise UsageError(f"There is no renderer {self.renderer!r}; there are {', '.join(RENDERERS)}.")
-        require_name(self.name)
-        plan.require_pages(self.pages)
+        _require_corpus(self.name, self.pages)
         for chosen, known, what in (
             (self.languages, RENDERERS[self.renderer].languages, "language"),
             (self.kinds, tuple(DOCUMENT_KINDS), "kind of document"),
@@ -108,7 +189,7 @@ class DocumentOptions:
         choices = [choice for choice in self._choices if choice[0] == self.languages[place]]
         turn, choices = (turn, choices) if choices else (index, self._choices)
         language, kind = choices[turn % len(choices)]
-        rng = plan.stream(self.name, self.renderer, self.seed, index, attempt)
+        rng = stream(self.name, self.renderer, self.seed, index, attempt)
         name, family = f"{self.name}-{index + 1:04d}", RENDERERS[self.renderer].family
         drawer = DocumentDrawer(rng, name, language, self.document_pages, family)
         if kind == "report":
@@ -121,6 +202,12 @@ class DocumentOptions:
 
 
 Options = SyntheticOptions | DocumentOptions
+
+
+def _spread(rng: random.Random, count: int, share: float) -> list[bool]:
+    flags = [index < round(share * count) for index in range(count)]
+    rng.shuffle(flags)
+    return flags
 
 
 def read_line_weights(text: str) -> dict[str, float]:

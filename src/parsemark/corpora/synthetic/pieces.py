@@ -90,6 +90,11 @@ def plain(text: str) -> Piece:
     return Piece((TextRun(text),)) if text else EMPTY
 
 
+def plains(*texts: str) -> tuple[Piece, ...]:
+    """Several texts as they are."""
+    return tuple(map(plain, texts))
+
+
 def raised(mark: str) -> Piece:
     """A mark set high: stars, daggers, letters of notes. It follows what it marks without a blank."""
     return Piece((TextRun(mark, raised=True),))

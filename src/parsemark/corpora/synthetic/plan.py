@@ -1,14 +1,21 @@
-"""Decides, before anything is made, which traits each page has: shares become exact numbers of pages."""
+"""What each page of a document must have, and how such a document is drawn: a stream of text, and tables."""
+
+from __future__ import annotations
 
 import hashlib
 import random
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 
-from parsemark.corpora.making import require_name
-from parsemark.corpora.synthetic.looks import LINE_STYLES
-from parsemark.errors import UsageError
+from parsemark.corpora.synthetic import blocks as draw
+from parsemark.corpora.synthetic.document import Block, DocumentDraft, SheetDraft, TableBlock
+from parsemark.corpora.synthetic.language import vocabulary
+from parsemark.corpora.synthetic.looks import draw_look, draw_table_look
+from parsemark.corpora.synthetic.pieces import EMPTY
+from parsemark.corpora.synthetic.table_draft import TableDraft
 
-MOST_TABLES = 8
+LONG_ROWS = 150  # drawn for a table over pages; as many are kept as end on its last page
 
 
 def stream(*identity: str | int) -> random.Random:
@@ -18,50 +25,6 @@ def stream(*identity: str | int) -> random.Random:
     """
     digest = hashlib.sha256(":".join(map(str, identity)).encode()).digest()
     return random.Random(int.from_bytes(digest[:16], "big"))
-
-
-def require_pages(pages: int) -> None:
-    """Raise UsageError unless there is a page to make."""
-    if pages < 1:
-        raise UsageError(f"A corpus needs at least one page, not {pages}.")
-
-
-@dataclass(frozen=True)
-class PlanOptions:
-    """How many pages, and the share of each trait among them."""
-
-    pages: int
-    seed: int = 0
-    name: str = "synthetic"
-    empty: float = 0.3  # share of pages without any table
-    double_column: float = 0.35
-    french: float = 0.25
-    rotated: float = 0.1  # share of pages with tables that have a table turned by ±90°
-    long: float = 0.08  # share of pages that belong to a table which runs over pages
-    document_pages: int = 4
-    """The most pages that one document has, long tables apart. Documents of one page are independent."""
-    tables_per_page: float | None = None
-    """Mean number of tables on pages that have any, turned and long ones apart; None draws one to three."""
-    lines: dict[str, float] = field(
-        default_factory=lambda: {"full": 0.25, "booktabs": 0.4, "partial": 0.2, "none": 0.15}
-    )
-    """Weight of each style of lines."""
-
-    def __post_init__(self) -> None:
-        require_name(self.name)
-        require_pages(self.pages)
-        if self.document_pages < 1:
-            raise UsageError(f"A document needs at least one page, not {self.document_pages}.")
-        for key in ("empty", "double_column", "french", "rotated", "long"):
-            if not 0 <= getattr(self, key) <= 1:
-                raise UsageError(f"The share {key} must lie between 0 and 1, not {getattr(self, key)}.")
-        if self.tables_per_page is not None and not 1 <= self.tables_per_page <= MOST_TABLES:
-            raise UsageError(
-                f"Pages with tables have 1 to {MOST_TABLES} of them, not {self.tables_per_page}."
-            )
-        unknown = sorted(set(self.lines) - set(LINE_STYLES))
-        if unknown or sum(self.lines.values()) <= 0 or min(self.lines.values()) < 0:
-            raise UsageError(f"Weights of the line styles {', '.join(LINE_STYLES)} cannot be {self.lines}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,68 +45,81 @@ class DocumentPlan:
     language: str
     long: bool  # one table runs over all pages
 
+    def simpler(self) -> DocumentPlan:
+        """As many pages with and without tables, but nothing else that could keep them from being set."""
+        pages = tuple(PagePlan(min(page.tables, 1)) for page in self.pages)
+        return replace(self, pages=pages, columns=1, long=False)
 
-def plan_documents(options: PlanOptions) -> list[DocumentPlan]:
-    """Documents of one to `options.document_pages` pages that have `options.pages` pages together."""
-    rng = stream(options.name, options.seed, "plan")
-    long_lengths = _long_lengths(rng, options)
-    normal = _normal_pages(rng, options, options.pages - sum(long_lengths))
-    kinds: list[tuple[tuple[PagePlan, ...], bool]] = []
-    while normal:
-        length = min(rng.choice([1, 2, 2, 3, 4]), options.document_pages)
-        kinds.append((tuple(normal[:length]), False))
-        normal = normal[length:]
-    kinds += [((PagePlan(1),) * length, True) for length in long_lengths]
-    rng.shuffle(kinds)
-    french = _spread(rng, len(kinds), options.french)
-    double = _spread(rng, len(kinds), options.double_column)
-    return [
-        DocumentPlan(
-            f"{options.name}-{index + 1:04d}",
-            pages,
-            2 if double[index] and not long else 1,
-            "french" if french[index] else "english",
-            long,
+
+class PlannedDrawer:
+    """Draws one document of a plan, with a stream of random numbers for each concern."""
+
+    def __init__(self, plan: DocumentPlan, lines: dict[str, float], *identity: str | int) -> None:
+        self.plan, self.lines, self.stream = plan, lines, partial(stream, *identity)
+        self.look = draw_look(self.stream("look"), "latex", plan.columns)
+
+    def draw(self) -> DocumentDraft:
+        """The document, with more text than its pages take."""
+        rng = self.stream("head")
+        pages = self.plan.pages
+        if self.plan.long:
+            sheets = (SheetDraft(1, (self._long_table(),)), *(SheetDraft() for _ in pages[1:]))
+        else:
+            sheets = tuple(SheetDraft(p.tables, tuple(self._tables(i, p))) for i, p in enumerate(pages))
+        return DocumentDraft(
+            self.plan.name,
+            "report",
+            self.plan.language,
+            self.look,
+            tuple(self._texts(2 if self.plan.long else len(pages))),
+            rng.choice(vocabulary(self.plan.language).running_heads),
+            first_page=rng.choice([1, 1, rng.randint(2, 300)]),
+            sheets=sheets,
         )
-        for index, (pages, long) in enumerate(kinds)
-    ]
 
+    def _texts(self, pages: int) -> Iterator[Block]:
+        rng, language = self.stream("text"), self.plan.language
+        for section in range(1, pages * self.look.columns * 3 + 1):
+            yield draw.section_heading(rng, language, section)
+            for _ in range(rng.randint(1, 3)):
+                yield draw.paragraph_block(rng, language, rich=True)
+                extra = rng.random()
+                if extra < 0.15:
+                    yield draw.list_block(rng, language)
+                elif extra < 0.3:
+                    yield draw.formula_block(rng)
+                elif extra < 0.4:
+                    yield draw.figure_block(rng, language, self.look.figures)
+            yield draw.paragraph_block(rng, language, 1, rich=True)
 
-def simpler(plan: DocumentPlan) -> DocumentPlan:
-    """As many pages with and without tables, but nothing else that could keep them from being set."""
-    pages = tuple(PagePlan(min(page.tables, 1)) for page in plan.pages)
-    return replace(plan, pages=pages, columns=1, long=False)
+    def _tables(self, index: int, page: PagePlan) -> Iterator[TableBlock]:
+        """The wanted tables of a page, then smaller ones in case those do not fit."""
+        if not page.tables:
+            return
+        rng = self.stream("tables", index)
+        sizes = [self._table_size(rng, page) for _ in range(page.tables)]
+        spare = max(1, page.tables // 2)
+        sizes += [(rng.randint(2, limit), rng.randint(2, 4)) for limit in (8, 4) for _ in range(spare)]
+        for rows, cols in sizes:
+            block = self._block(rng, draw.table_draft(rng, self.plan.language, rows, cols))
+            yield replace(block, rotate=rng.choice([90, 270]) if page.rotated else 0)
 
+    def _table_size(self, rng: random.Random, page: PagePlan) -> tuple[int, int]:
+        if page.rotated:
+            return rng.randint(4, 25), rng.randint(5, 15)
+        many = {1: 60, 2: 25, 3: 14}.get(page.tables, 6)
+        rows = rng.choice([rng.randint(2, 5), rng.randint(4, min(14, many)), rng.randint(4, many)])
+        if self.look.columns == 2 and (rng.random() < 0.7 or page.tables > 3):
+            return rows, rng.randint(2, 5)
+        return rows, rng.choice([rng.randint(2, 5), rng.randint(3, 9), rng.randint(5, 15)])
 
-def _long_lengths(rng: random.Random, options: PlanOptions) -> list[int]:
-    left = round(options.long * options.pages)
-    lengths = []
-    while left >= 2:
-        length = min(left, rng.choice([2, 2, 3]))
-        length = length if left - length != 1 else left if left <= 3 else 2
-        lengths.append(length)
-        left -= length
-    return lengths
+    def _block(self, rng: random.Random, draft: TableDraft) -> TableBlock:
+        look = draw_table_look(rng, self.look, "latex", n_cols=draft.n_cols, lines=self.lines)
+        return draw.captioned(rng, self.plan.language, draft, look, below=self.look.caption_below)
 
-
-def _normal_pages(rng: random.Random, options: PlanOptions, count: int) -> list[PagePlan]:
-    empty = min(count, round(options.empty * options.pages))
-    rotated = min(count - empty, round(options.rotated * (options.pages - empty)))
-    pages = [PagePlan(0)] * empty + [PagePlan(1, rotated=True)] * rotated
-    pages += [PagePlan(tables) for tables in _tables(rng, options.tables_per_page, count - len(pages))]
-    rng.shuffle(pages)
-    return pages
-
-
-def _tables(rng: random.Random, mean: float | None, count: int) -> list[int]:
-    """Tables of each page that has some: one to three, or so many that their mean is as asked."""
-    if mean is None:
-        return [rng.choice([1, 1, 2, 2, 3]) for _ in range(count)]
-    wanted = round(mean * count)
-    return [wanted // count + (index < wanted % count) for index in range(count)]
-
-
-def _spread(rng: random.Random, count: int, share: float) -> list[bool]:
-    flags = [index < round(share * count) for index in range(count)]
-    rng.shuffle(flags)
-    return flags
+    def _long_table(self) -> TableBlock:
+        rng = self.stream("tables", 0)
+        draft = draw.table_draft(rng, self.plan.language, LONG_ROWS, rng.randint(3, 6), vary=False)
+        block = self._block(rng, draft)
+        caption = block.caption if block.caption.runs else draw.table_caption(rng, self.plan.language)
+        return replace(block, caption=caption, caption_below=False, notes=EMPTY, long=True)

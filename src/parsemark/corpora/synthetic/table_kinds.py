@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 
 from parsemark.corpora.synthetic.language import number, sentences, vocabulary
-from parsemark.corpora.synthetic.pieces import EMPTY, Piece, plain, raised
+from parsemark.corpora.synthetic.pieces import EMPTY, Piece, plain, plains, raised
 from parsemark.corpora.synthetic.table_draft import DraftRow, RowGroup, TableDraft, one_level
 
 Kind = Callable[[random.Random, str, int, int], TableDraft]
@@ -14,12 +14,12 @@ def results(rng: random.Random, language: str, rows: int, cols: int) -> TableDra
     """Methods against measures, of which several data sets can have the same; the best value in bold."""
     words = vocabulary(language).lists
     sets = cols // 2 if cols >= 5 and rng.random() < 0.6 else 1
-    measures = [plain(name) for name in _labels(rng, words["metrics"], 2 if sets > 1 else max(1, cols - 1))]
+    measures = _labels(rng, words["metrics"], 2 if sets > 1 else max(1, cols - 1))
     leaves = sets * len(measures)
-    levels = one_level(measures * sets)
+    levels = one_level(*measures * sets)
     if sets > 1:
-        names = _labels(rng, words["datasets"], sets)
-        levels = (tuple(RowGroup(plain(name), len(measures)) for name in names), *levels)
+        names = plains(*_labels(rng, words["datasets"], sets))
+        levels = (tuple(RowGroup(name, len(measures)) for name in names), *levels)
     decimals, spread = rng.choice([1, 2, 3]), rng.random() < 0.35
     grid = [[rng.uniform(40, 99) / (1 if decimals == 1 else 100) for _ in range(leaves)] for _ in range(rows)]
     best = [max(grid, key=lambda r, c=col: r[c])[col] for col in range(leaves)]  # type: ignore[misc] # bound early
@@ -42,13 +42,12 @@ def ablation(rng: random.Random, language: str, rows: int, cols: int) -> TableDr
     parts = rng.sample(words["parts"], k=max(1, min(len(words["parts"]), cols - 2)))
     body = []
     for index in range(rows):
-        marks = [plain("✓") if index == 0 or rng.random() < 0.6 else EMPTY for _ in parts]
+        marks = ["✓" if index == 0 or rng.random() < 0.6 else "" for _ in parts]
         change = rng.uniform(-9, 0.4) if index else 0.0
-        shown = number(90 + change, 1, language)
-        body.append(DraftRow((*marks, plain(shown), plain(number(change, 1, language) if index else "–"))))
-    head = one_level([plain(words["metrics"][0]), plain("Δ")])
-    stub = tuple(plain(part) for part in parts)
-    return TableDraft("ablation", stub, head, tuple(body), (*("c" * len(parts)), "r", "r"))
+        shown = number(90 + change, 1, language), number(change, 1, language) if index else "–"
+        body.append(DraftRow(plains(*marks, *shown)))
+    head = one_level(words["metrics"][0], "Δ")
+    return TableDraft("ablation", plains(*parts), head, tuple(body), (*("c" * len(parts)), "r", "r"))
 
 
 def statistics(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
@@ -68,14 +67,12 @@ def statistics(rng: random.Random, language: str, rows: int, cols: int) -> Table
             estimate = plain(number(rng.gauss(0, 1.5), 3, language))
             pieces.append(estimate + raised(stars) if stars else estimate)
         body.append(DraftRow(tuple(pieces)))
-    observations = [plain(number(rng.randint(200, 9000), 0, language)) for _ in range(models)]
-    body.append(DraftRow((plain("N"), *observations), "total"))
-    fits = [plain(number(rng.uniform(0.1, 0.9), 2, language)) for _ in range(models)]
-    body.append(DraftRow((plain("R²"), *fits)))
-    levels = one_level([plain(f"({index + 1})") for index in range(models)])
-    limits = zip(("*", "**", "***"), (0.1, 0.05, 0.01), strict=True)
-    decimals = {0.1: 1}
-    marks = (f"{stars} p < {number(p, decimals.get(p, 2), language)}" for stars, p in limits)
+    observations = [number(rng.randint(200, 9000), 0, language) for _ in range(models)]
+    fits = [number(rng.uniform(0.1, 0.9), 2, language) for _ in range(models)]
+    body += [DraftRow(plains("N", *observations), "total"), DraftRow(plains("R²", *fits))]
+    levels = one_level(*(f"({index + 1})" for index in range(models)))
+    limits = (("*", 0.1, 1), ("**", 0.05, 2), ("***", 0.01, 2))
+    marks = (f"{stars} p < {number(p, decimals, language)}" for stars, p, decimals in limits)
     note = plain(vocabulary(language).list_mark.join(marks))
     return TableDraft("statistics", (EMPTY,), levels, tuple(body), ("l", *("c" * models)), notes=(note,))
 
@@ -90,9 +87,8 @@ def _regression_detail(rng: random.Random, language: str, rows: int) -> TableDra
         shown_p = number(p, 3, language) if p else f"< {number(0.001, 3, language)}"
         interval = f"[{number(low, 2, language)}{vocabulary(language).list_mark}{number(high, 2, language)}]"
         texts = [number(estimate, 3, language), f"({number(error, 3, language)})", shown_p, interval]
-        body.append(DraftRow((plain(label), *(plain(t) for t in texts))))
-    names = words["statistics"]
-    levels = one_level([plain(names[i]) for i in (0, 1, 3, 4)])
+        body.append(DraftRow(plains(label, *texts)))
+    levels = one_level(*(words["statistics"][i] for i in (0, 1, 3, 4)))
     stub = EMPTY if rng.random() < 0.5 else plain(rng.choice(words["variable_titles"]))
     return TableDraft("statistics", (stub,), levels, tuple(body), ("l", "r", "r", "r", "c"))
 
@@ -105,23 +101,17 @@ def inventory(rng: random.Random, language: str, rows: int, cols: int) -> TableD
     for label in _labels(rng, words["items"], max(1, rows - 1)):
         quantity, price = rng.randint(1, 900), round(rng.uniform(0.2, 250), 2)
         total += quantity * price
-        texts = [
-            f"{rng.choice('ABCDEF')}-{rng.randint(100, 999)}",
-            label,
-            number(quantity, 0, language),
-            number(price, 2, language),
-            number(quantity * price, 2, language),
-            f"{rng.choice('ABCD')}{rng.randint(1, 30)}",
-            rng.choice(words["suppliers"]),
-        ]
-        body.append([plain(text) for text in texts])
+        code = f"{rng.choice('ABCDEF')}-{rng.randint(100, 999)}"
+        place = f"{rng.choice('ABCD')}{rng.randint(1, 30)}"
+        sums = _sale(quantity, price, language)
+        body.append(plains(code, label, *sums, place, rng.choice(words["suppliers"])))
     count = max(3, min(7, cols))
     keep = sorted({1, 4, *(rng.sample(range(7), k=count) if count < 7 else range(7))})
     kept = [DraftRow(tuple(row[i] for i in keep)) for row in body]
     last = {1: plain(vocabulary(language).words["total"]).bold(), 4: plain(number(total, 2, language)).bold()}
     kept.append(DraftRow(tuple(last.get(i, EMPTY) for i in keep), "total"))
     alignments = tuple("llrrrcl"[i] for i in keep)
-    levels = one_level([plain(names[i]) for i in keep[1:]])
+    levels = one_level(*(names[i] for i in keep[1:]))
     return TableDraft("inventory", (plain(names[keep[0]]),), levels, tuple(kept), alignments)
 
 
@@ -143,17 +133,14 @@ def schedule(rng: random.Random, language: str, rows: int, cols: int) -> TableDr
         week, place = divmod(index, LESSONS)
         hours = (_clock(MORNING + step * hour, language) for hour in (place, place + 1))
         label = f"({week + 1}) " * (rows > LESSONS) + "–".join(hours)
-        cells = [_lesson(rng, words) if rng.random() < 0.85 else EMPTY for _ in days]
-        body.append(DraftRow((plain(label), *cells)))
-    levels = one_level([plain(day) for day in days])
-    return TableDraft(
-        "schedule", (plain(words["schedule"][0]),), levels, tuple(body), ("l", *("l" * len(days)))
-    )
-
-
-def _lesson(rng: random.Random, words: dict[str, Sequence[str]]) -> Piece:
-    course = rng.choice(words["courses"])
-    return plain(f"{course}, {rng.choice(words['rooms'])}" if rng.random() < 0.2 else course)
+        cells = []
+        for _ in days:
+            lesson = rng.choice(words["courses"]) if rng.random() < 0.85 else ""
+            in_room = lesson and rng.random() < 0.2
+            cells.append(f"{lesson}, {rng.choice(words['rooms'])}" if in_room else lesson)
+        body.append(DraftRow(plains(label, *cells)))
+    stub = plains(words["schedule"][0])
+    return TableDraft("schedule", stub, one_level(*days), tuple(body), ("l",) * (len(days) + 1))
 
 
 def _clock(minutes: int, language: str) -> str:
@@ -177,17 +164,16 @@ def finance(rng: random.Random, language: str, rows: int, cols: int) -> TableDra
         amounts = []
         for label in _labels(rng, words[theme], per_section):
             amounts.append([0 if rng.random() < 0.05 else rng.randint(-400, 99_000) for _ in years])
-            body.append(DraftRow((plain(label), *_amounts(amounts[-1], language, with_change))))
-        total = plain(f"{vocabulary(language).words['total']}").bold()
+            body.append(DraftRow(plains(label, *_amounts(amounts[-1], language, with_change))))
         sums = _amounts([sum(column) for column in zip(*amounts, strict=True)], language, with_change)
-        body.append(DraftRow((total, *(piece.bold() for piece in sums)), "total"))
-    heads = [plain(str(year)) for year in years]
-    heads += [plain(f"{words['finance'][3]} (%)")] if with_change else []
+        total = plains(vocabulary(language).words["total"], *sums)
+        body.append(DraftRow(tuple(piece.bold() for piece in total), "total"))
+    heads = [*map(str, years), *([f"{words['finance'][3]} (%)"] if with_change else [])]
     stub = plain(words["finance"][4]) if rng.random() < 0.6 else EMPTY
-    return TableDraft("finance", (stub,), one_level(heads), tuple(body), ("l", *("r" * len(heads))))
+    return TableDraft("finance", (stub,), one_level(*heads), tuple(body), ("l", *("r" * len(heads))))
 
 
-def _amounts(amounts: Sequence[int], language: str, with_change: bool) -> list[Piece]:
+def _amounts(amounts: Sequence[int], language: str, with_change: bool) -> list[str]:
     """Amounts by year, the latest first; losses in parentheses, nothing as a dash; the last change."""
     shown = [number(abs(amount), 0, language) if amount else "–" for amount in amounts]
     texts = [f"({text})" if amount < 0 else text for text, amount in zip(shown, amounts, strict=True)]
@@ -195,7 +181,7 @@ def _amounts(amounts: Sequence[int], language: str, with_change: bool) -> list[P
         now, before = amounts[:2]
         change = 100 * (now - before) / abs(before) if before else 0.0
         texts.append(("+" if change > 0 else "") + number(change, 1, language) if before else "–")
-    return [plain(text) for text in texts]
+    return texts
 
 
 def geology(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
@@ -205,21 +191,19 @@ def geology(rng: random.Random, language: str, rows: int, cols: int) -> TableDra
     oxides = ["SiO₂", "Al₂O₃", "Fe₂O₃", "MgO", "CaO", "Na₂O", "K₂O", "TiO₂"][: max(0, min(8, cols - 6))]
     fields = rng.sample(range(5), k=max(1, min(5, cols - 2 - len(oxides))))
     units = ["(m)", "(g cm⁻³)", "(%)", "(° N)", "(Ma)"]
-    leaf = [plain(f"{names[2 + f]} {units[f]}") for f in sorted(fields)]
+    leaf = [f"{names[2 + f]} {units[f]}" for f in sorted(fields)]
     body = []
     for index in range(rows):
         values = [_rock_value(rng, f, language) for f in sorted(fields)]
         parts = [number(rng.uniform(0.1, 60), 2, language) for _ in oxides]
         label = f"{rng.choice('ABCDG')}{rng.randint(1, 9)}-{index + 1:02d}"
-        pieces = [plain(label), plain(rng.choice(words["rocks"])), *map(plain, (*values, *parts))]
-        body.append(DraftRow(tuple(pieces)))
-    count = len(leaf) + len(oxides)
-    levels = one_level([*leaf, *map(plain, oxides)])
+        body.append(DraftRow(plains(label, rng.choice(words["rocks"]), *values, *parts)))
+    levels = one_level(*leaf, *oxides)
     if len(oxides) > 1:
         top = (*(RowGroup(EMPTY) for _ in leaf), RowGroup(plain(f"{names[7]} (wt%)"), len(oxides)))
         levels = (top, *levels)
-    stub = (plain(names[0]), plain(names[1]))
-    return TableDraft("geology", stub, levels, tuple(body), ("l", "l", *("r" * count)))
+    alignments = ("l", "l", *("r" * len(levels[-1])))
+    return TableDraft("geology", plains(*names[:2]), levels, tuple(body), alignments)
 
 
 def _rock_value(rng: random.Random, field: int, language: str) -> str:
@@ -253,11 +237,10 @@ def chemistry(rng: random.Random, language: str, rows: int, cols: int) -> TableD
     for index in range(rows):
         name, chemical = pairs[index % len(pairs)]
         name = name if index < len(pairs) else f"{name} {'IVX'[index // len(pairs) % 3]}"
-        values = [plain(columns[i][1]()) if rng.random() > 0.06 else EMPTY for i in chosen]
-        body.append(DraftRow((plain(name), plain(chemical), *values)))
-    levels = one_level([plain(columns[i][0]) for i in chosen])
-    stub = (plain(names[0]), plain(names[1]))
-    return TableDraft("chemistry", stub, levels, tuple(body), ("l", "l", *("r" * len(chosen))))
+        values = [columns[i][1]() if rng.random() > 0.06 else "" for i in chosen]
+        body.append(DraftRow(plains(name, chemical, *values)))
+    levels = one_level(*(columns[i][0] for i in chosen))
+    return TableDraft("chemistry", plains(*names[:2]), levels, tuple(body), ("l", "l", *("r" * len(chosen))))
 
 
 def glossary(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
@@ -269,9 +252,94 @@ def glossary(rng: random.Random, language: str, rows: int, cols: int) -> TableDr
     body = []
     for label in _labels(rng, words["terms"], rows):
         texts = [joint.join(sentences(rng, language, rng.choice([1, 1, 2]))) for _ in range(wide)]
-        body.append(DraftRow((plain(label), *(plain(t) for t in texts))))
-    levels = one_level([plain(names[1]), plain(names[3])][:wide])
-    return TableDraft("glossary", (plain(names[0]),), levels, tuple(body), ("l", *(["p{4cm}"] * wide)))
+        body.append(DraftRow(plains(label, *texts)))
+    levels = one_level(*(names[1], names[3])[:wide])
+    return TableDraft("glossary", plains(names[0]), levels, tuple(body), ("l", *(["p{4cm}"] * wide)))
+
+
+VAT = 0.2
+
+
+def invoice(rng: random.Random, language: str, rows: int) -> TableDraft:
+    """Positions with quantities and prices, a net sum, the tax and the amount to pay; the sums are true."""
+    words = vocabulary(language)
+    heads, foot = words.lists["invoice"], words.lists["invoice_foot"]
+    body, net = [], 0.0
+    for position, item in enumerate(rng.sample(words.lists["items"], k=min(rows, len(words.lists["items"])))):
+        quantity, price = rng.choice([1, 2, 5, 10, 12, 25, 100]), round(rng.uniform(0.4, 380), 2)
+        net += round(quantity * price, 2)
+        label = f"{item}, {rng.choice(words.lists['variants'])}" if rng.random() < 0.4 else item
+        body.append(DraftRow(plains(str(position + 1), label, *_sale(quantity, price, language))))
+    tax = round(net * VAT, 2)
+    for label, amount in zip(foot, (net, tax, net + tax), strict=True):
+        pieces = plains("", label, "", "", number(amount, 2, language))
+        is_last = amount == net + tax
+        body.append(DraftRow(tuple(p.bold() for p in pieces) if is_last else pieces, "total"))
+    return TableDraft("invoice", plains(heads[0]), one_level(*heads[1:]), tuple(body), tuple("rlrrr"))
+
+
+def _sale(quantity: int, price: float, language: str) -> tuple[str, ...]:
+    """How many, what one costs, and what all do."""
+    sums = (number(amount, 2, language) for amount in (price, quantity * price))
+    return (number(quantity, 0, language), *sums)
+
+
+def laboratory(rng: random.Random, language: str, rows: int) -> TableDraft:
+    """Tests by section with result, unit, reference range and a flag where the result lies outside."""
+    lists = vocabulary(language).lists
+    body: list[DraftRow] = []
+    sections: dict[str, list[list[str]]] = {}
+    for test in lists["laboratory_tests"]:
+        title, *facts = test.split("|")
+        sections.setdefault(title, []).append(facts)
+    for title, found in sections.items():
+        if len(body) >= rows:
+            break
+        body.append(DraftRow((plain(title).bold(),), "section"))
+        for name, unit, low, high in rng.sample(found, k=rng.randint(2, len(found))):
+            decimals = max(len(low.partition(".")[2]), len(high.partition(".")[2]))
+            low_value, high_value = float(low), float(high)
+            width = high_value - low_value
+            value = rng.uniform(low_value - 0.25 * width, high_value + 0.25 * width)
+            value = round(max(value, low_value / 2), decimals)
+            flag = "↓" if value < low_value else "↑" if value > high_value else ""
+            shown, least, most = (number(v, decimals, language) for v in (value, low_value, high_value))
+            said = plain(shown).bold() if flag else plain(shown)
+            body.append(DraftRow((plain(name), said, *plains(unit, f"{least} – {most}", flag))))
+    heads = lists["laboratory"]
+    return TableDraft("laboratory", plains(heads[0]), one_level(*heads[1:]), tuple(body), tuple("lrlcc"))
+
+
+def form(rng: random.Random, language: str, rows: int) -> TableDraft:
+    """Labels and what was filled in beside them, in two pairs of columns under a common heading each."""
+    words = vocabulary(language)
+    fields = rng.sample(words.lists["form"], k=min(2 * rows, len(words.lists["form"])) // 2 * 2)
+    heads = rng.sample(words.lists["form_parts"], k=2)
+    body = []
+    for pair in zip(fields[::2], fields[1::2], strict=True):
+        pieces: list[Piece] = []
+        for entry in pair:
+            label, _, sort = entry.partition("|")
+            pieces += [plain(label), _filled(rng, language, sort) if rng.random() < 0.9 else EMPTY]
+        body.append(DraftRow(tuple(pieces)))
+    top = tuple(RowGroup(plain(head).bold(), 2) for head in heads)
+    return TableDraft("form", (), (top,), tuple(body), tuple("llll"))
+
+
+def _filled(rng: random.Random, language: str, sort: str) -> Piece:
+    """What someone writes into a field of this sort."""
+    lists = vocabulary(language).lists
+    values = {
+        "person": rng.choice(vocabulary(language).people),
+        "date": f"{rng.randint(1, 28):02d}.{rng.randint(1, 12):02d}.{rng.randint(1960, 2024)}",
+        "number": str(rng.randint(100_000, 999_999)),
+        "count": str(rng.randint(0, 5)),
+        "town": rng.choice(lists["towns"]),
+        "company": rng.choice(lists["suppliers"]),
+        "amount": number(rng.uniform(100, 9000), 2, language),
+        "tick": rng.choice("☒☐"),
+    }
+    return plain(values[sort])
 
 
 _NEEDED_LISTS: dict[Kind, str] = {

@@ -5,16 +5,15 @@ its area, read from the finished PDF; so all renderers mean the same by a box, a
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from parsemark.corpora.check_page import check_page
+from parsemark.corpora.check import check_page
 from parsemark.corpora.synthetic.document import Block, DocumentDraft, FormulaBlock, TableBlock, TextBlock
-from parsemark.corpora.synthetic.pieces import Piece
 from parsemark.errors import MakingError
 from parsemark.formats.write import write_table
 from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Sample, Table
@@ -23,6 +22,7 @@ from parsemark.pdf.document import count_pages
 
 WITHOUT_ORDER = frozenset({Category.PAGE_FOOTNOTE, Category.HEADER, Category.FOOTER, Category.PAGE_NUMBER})
 REACH = 2.5  # how far ink may stick out of its area: descenders below a line's box, half of a rule. Points
+BESIDE_TABLE = {"caption": Category.TABLE_CAPTION, "notes": Category.TABLE_FOOTNOTE}
 TEXT_ATTRIBUTES = {"text_background": "white", "text_rotate": "normal"}
 FORMULA_ATTRIBUTES = {"formula_type": "print", "equation_language": "equation_en"}
 
@@ -56,17 +56,16 @@ class Rendered:
 def locate(rendered: Rendered, *, maker: str) -> tuple[Sample, ...]:
     """The pages of a document with their truth.
 
-    Raises:
-        MakingError: Anything has no place or covers another, or `corpus check` would find a disagreement.
+    MakingError if anything has no place or covers another, or `corpus check` would find a disagreement.
     """
     draft = rendered.draft
     places: dict[int, dict[str, Box]] = defaultdict(dict)
     for place in rendered.places:
         known = places[place.page].get(place.key)
         places[place.page][place.key] = place.box if known is None else Box.hull([known, place.box])
-    missing = _missing(draft, {place.key for place in rendered.places})
-    if missing:
-        raise MakingError(f"{draft.name}: {missing[0]} was not set.")
+    keys = {place.key for place in rendered.places}
+    if missing := next((key for key in _keys(draft) if key not in keys), None):
+        raise MakingError(f"{draft.name}: {missing} was not set.")
     parts: Counter[int] = Counter()
     samples = []
     for number in range(1, count_pages(rendered.pdf) + 1):
@@ -81,15 +80,14 @@ def locate(rendered: Rendered, *, maker: str) -> tuple[Sample, ...]:
     return tuple(samples)
 
 
-def _missing(draft: DocumentDraft, keys: set[str]) -> list[str]:
-    wanted = []
+def _keys(draft: DocumentDraft) -> Iterator[str]:
+    """What must have a place."""
     for index, block in enumerate(draft.blocks):
         if isinstance(block, TableBlock):
-            wanted += [f"{index}.{row}.{col}" for row, col in block.layout.cells]
-            wanted += [f"{index}.{part}" for part in ("caption", "notes") if getattr(block, part).runs]
+            yield from (f"{index}.{row}.{col}" for row, col in block.layout.cells)
+            yield from (f"{index}.{part}" for part in block.parts if part != "table")
         else:
-            wanted.append(str(index))
-    return [key for key in wanted if key not in keys]
+            yield str(index)
 
 
 class _PageTruth:
@@ -112,8 +110,8 @@ class _PageTruth:
             elif str(index) in self.places:
                 self._block(index, block)
         if "head" in self.places:
-            at_foot = self.draft.look.head == "foot"
-            self._text("head", Category.FOOTER if at_foot else Category.HEADER, self.draft.running_head)
+            category = Category.FOOTER if self.draft.look.head == "foot" else Category.HEADER
+            self._text("head", category, self.draft.running_head)
         if "number" in self.places:
             self._text("number", Category.PAGE_NUMBER, str(self.draft.first_page + self.number - 1))
         frame = Box(0, 0, self.ink.width, self.ink.height)
@@ -160,28 +158,24 @@ class _PageTruth:
         else:
             category, head = Category.FIGURE_CAPTION, self._append(Category.FIGURE, box)
         if block.caption.runs:
-            self._belongs(head, self._text(f"{index}.caption", category, block.caption.text))
+            caption = self._text(f"{index}.caption", category, block.caption.text)
+            self.relations.append(Relation("parent_son", head.id, caption.id))
 
     def _table_block(self, index: int, block: TableBlock) -> None:
-        slots = {
-            (row, col): self.places[f"{index}.{row}.{col}"]
-            for row, col in block.layout.cells
-            if f"{index}.{row}.{col}" in self.places
-        }
+        keys = {at: f"{index}.{at[0]}.{at[1]}" for at in block.layout.cells}
+        slots = {at: self.places[key] for at, key in keys.items() if key in self.places}
         if not slots:
             return
-
-        def beside(part: str, category: Category, piece: Piece) -> list[Element]:
-            key = f"{index}.{part}"
-            return [self._text(key, category, piece.text)] if key in self.places else []
-
-        caption = "caption", Category.TABLE_CAPTION, block.caption
-        above = [] if block.caption_below else beside(*caption)
-        element = self._table(index, block, slots)
-        below = beside("notes", Category.TABLE_FOOTNOTE, block.notes)
-        below += beside(*caption) if block.caption_below else []
-        for son in (*below, *above):
-            self._belongs(element, son)
+        made = dict[str, Element]()
+        for part in block.parts:
+            if part == "table":
+                made[part] = self._table(index, block, slots)
+            elif (key := f"{index}.{part}") in self.places:
+                made[part] = self._text(key, BESIDE_TABLE[part], getattr(block, part).text)
+        at = list(made).index("table")
+        element, sons = made.pop("table"), list(made.values())
+        for son in (*sons[at:], *sons[:at]):  # those below it first
+            self.relations.append(Relation("parent_son", element.id, son.id))
 
     def _table(self, index: int, block: TableBlock, slots: dict[tuple[int, int], Box]) -> Element:
         """The table, or the part of it that stands on this page, which is a table of its own."""
@@ -207,9 +201,6 @@ class _PageTruth:
             table=Table(shown.table.n_rows, shown.table.n_cols, cells),
             attributes=attributes,
         )
-
-    def _belongs(self, head: Element, son: Element) -> None:
-        self.relations.append(Relation("parent_son", head.id, son.id))
 
     def _text(self, key: str, category: Category, text: str) -> Element:
         inside = self._glyphs[key] if key in self.places else []

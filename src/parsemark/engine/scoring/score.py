@@ -34,8 +34,7 @@ from parsemark.protocols import DEFAULT_PROTOCOLS, PROTOCOLS, Summary, canonical
 from parsemark.protocols.run_data.broken_pages import complete_summary
 from parsemark.specs import parse_spec, plugins_loaded
 from parsemark.store import Run, RunFolder
-from parsemark.store.schemas import PROTOCOL_TABLES
-from parsemark.store.tables import NOT_PARSED
+from parsemark.store.tables import NOT_PARSED, PROTOCOL_TABLES
 from parsemark.system import remove_tree
 from parsemark.system.files import shared
 
@@ -283,9 +282,7 @@ class ChunkPlan:
 def plan_chunks(
     run: Run, protocols: tuple[str, ...], max_outputs: int, min_outputs: int, n: int
 ) -> ChunkPlan:
-    """Divide what a run has parsed into chunks, and say what each of them is made of: `n` of them, if none
-    then has more than `max_outputs`, or less than `min_outputs` where there are enough.
-    """
+    """Divide what a run has parsed into `n` chunks, each of `min_outputs` to `max_outputs` where possible."""
     with run.scanning("parses") as parses:
         parsers = tuple(sorted(parses.select(pl.col("parser").unique()).collect()["parser"]))
     with run.scanning("samples") as samples:

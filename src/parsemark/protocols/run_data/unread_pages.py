@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -66,14 +66,11 @@ def survived(tables: RunTables) -> pl.DataFrame:
 
 def kind_notes(tables: RunTables) -> list[str]:
     """What a reader must know of the pages, whatever the scores say."""
-
-    def read(scans: Set[str]) -> Iterator[Prediction]:
-        rows = tables.read("predictions", "prediction", where=pl.col("sample").is_in(list(scans)))
-        return (prediction_from_json(json.loads(text)) for text in rows["prediction"] if text)
-
-    kinds, notes = run_kinds(tables), list[str]()
-    if warning := unread_scans(kinds, read):
-        notes.append(warning)
+    kinds, notes = run_kinds(tables), []
+    if scans := [sample for sample, own in kinds.items() if own.get("layer") == NO_LAYER]:
+        rows = tables.read("predictions", "prediction", where=pl.col("sample").is_in(scans))
+        read = (prediction_from_json(json.loads(text)) for text in rows["prediction"] if text)
+        notes += [] if any(map(says_anything, read)) else [unread_warning(len(scans))]
     files = survived(tables)
     if not files.is_empty():
         names = list(dict.fromkeys(files["document"]))
@@ -91,21 +88,23 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
 
 
-def unread_scans(kinds: Mapping[str, Kinds], read: Callable[[Set[str]], Iterable[Prediction]]) -> str | None:
-    """What to do if there are pages without a text layer and no parser says anything on them.
-
-    `read` gives what parsers made of pages.
-    """
+def unread_scans(kinds: Mapping[str, Kinds], predictions: Mapping[tuple[str, str], Prediction]) -> str | None:
+    """A warning if there are pages without a text layer and no parser says anything on them."""
     scans = {sample for sample, own in kinds.items() if own.get("layer") == NO_LAYER}
-    if not scans or any(map(_says_anything, read(scans))):
+    if not scans or any(says_anything(p) for (sample, _), p in predictions.items() if sample in scans):
         return None
+    return unread_warning(len(scans))
+
+
+def unread_warning(n_scans: int) -> str:
+    """What to do where no parser reads pages without a text layer."""
     return (
-        f"{counted(len(scans), 'page')} without a text layer (scans), and no parser returned anything there: "
+        f"{counted(n_scans, 'page')} without a text layer (scans), and no parser returned anything there: "
         "add one that reads pictures, such as --parser tesseract or --parser rapid (`parsemark parsers`)."
     )
 
 
-def _says_anything(prediction: Prediction) -> bool:
+def says_anything(prediction: Prediction) -> bool:
     """Whether an output has words: a fence or a picture alone has none."""
     if prediction.elements:
         return True

@@ -1,49 +1,46 @@
-"""Builds a document as its authors do: pass after pass until its references stand, with its bibliography,
-index, glossaries and EPS figures.
+"""A document that is being built, and what is put in the place of what is missing or broken in it.
 
-Errors are passed over, as most authors pass over them: what counts is that there is a PDF, which is what a
-reader sees. The report names them.
+Of what is missing it also says which Debian package has it.
 """
 
+import gzip
 import hashlib
+import io
+import os
 import re
 import shutil
-from collections.abc import Iterator
+import time
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from parsemark.corpora.latex.documents.repairs import missing_file, package_of, repair
-from parsemark.errors import LatexError
-from parsemark.plain_words import counted
 from parsemark.system import pdflatex
-from parsemark.system.pdflatex import Compiled, CompileLimits, first_error
+from parsemark.system.pdflatex import CompileLimits
 
-MAX_PASSES = 4
-"""Runs after the first: references, tables of contents and the widths of long tables need that many."""
 LIMITS = CompileLimits(cpu_s=180, wall_s=900, memory_mb=4096, output_mb=128)
 TOOL_LIMITS = CompileLimits(cpu_s=60, wall_s=300, memory_mb=2048)
-MAX_REPAIRS = 12  # missing or broken files that something is put in the place of
-MAX_FIGURES = 500  # EPS figures that are converted for one document
 LAUNCHER = "parsemark-launcher"
-STAND_IN_MAIN = "parsemark-main"
-
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.+][A-Za-z0-9_.+ ,@=-]*")
-_STATES = ".aux .toc .lof .lot .out .bbl .ind .gls .acr .nls .nav .snm .loa"
-_STATE = frozenset(_STATES.split())
-_OTHER_ENGINE = re.compile(
-    r"XeTeX or LuaTeX|requires? (?:either )?(?:XeTeX|LuaTeX|xelatex|lualatex)|fontspec|XeLaTeX|LuaLaTeX"
-    r"|XeTeX engine|LuaTeX engine|\\directlua|\\XeTeX|\\setmainfont|\\setCJK",
-)
-_MAGIC = re.compile(r"^%\s*!\s*TEX\s+(?:TS-)?program\s*=\s*(\w+)", re.IGNORECASE | re.MULTILINE)
-_LATEXMK_MODES = {"4": "lualatex", "5": "xelatex"}
-_ERROR = re.compile(r"^! ?.*(?:\n.*){0,4}", re.MULTILINE)  # an error, with the lines that say more of it
+_STATES = re.compile(r"\.(aux|toc|lof|lot|out|bbl|ind|gls|acr|nls|nav|snm|loa)")
 _MISSING_SIGN = re.compile(r"^Missing character: There is no (\S) ", re.MULTILINE)
 _COLUMNS = re.compile(r"^parsemark-columns:(\d)", re.MULTILINE)
-_SHELL_ESCAPE = re.compile(r"shell.?escape|write18", re.IGNORECASE)
-_WANTS_EPS = re.compile(r"File `([^'\n]{1,300})-eps-converted-to\.pdf' not found")
-_LIMIT = re.compile(r"used more than|took longer than|wrote |embedded |\w+ ended by signal")
-"""A reason that is not TeX's own."""
-_GLOSSARY = re.compile(r"\\@newglossary\{\w+\}\{(\w+)\}\{(\w+)\}\{(\w+)\}")
+
+MINTED = Path(__file__).with_name("minted-stand-in.tex")
+STAND_INS = {f"aastex{version}.cls": "aastex631" for version in ("", "6", "61", "62", "63", "7", "701")}
+"""Classes that no package has, and the version at hand that stands in for them."""
+PICTURES = {".pdf": "PDF", ".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
+PICTURE_PAGES = 40  # of a PDF that stands in for a broken one
+_UNDATED = {"creationDate": time.gmtime(0), "modDate": time.gmtime(0)}  # so that it is the same each time
+BITMAP_DPI = 600  # of pdfTeX's bitmap fonts
+
+_WANTS_MINTED = re.compile(r"^! Package minted Error: You must (?:invoke|have)", re.MULTILINE)
+_BROKEN_PICTURE = re.compile(r"^! ?pdfTeX error: \S{1,200} \(file ([^)\n]{1,300})\): (?!Font)", re.MULTILINE)
+_BITMAP_FONT = re.compile(r"^! ?pdfTeX error:.{0,300}Font ([\w-]{1,60}) at (\d{2,4}) not found", re.MULTILINE)
+_NO_METRICS = re.compile(
+    r"^! Font [^\n=]{1,120}=([\w-]{1,60}) [^\n]{1,60} not loadable: Metric", re.MULTILINE
+)
+_CYRILLIC = re.compile(r"(?:wn|rx|l[abcdhl])[a-z]{1,3}\d{3,4}")
+"""Fonts of the LH family, which no package has ready: METAFONT makes their metrics."""
+MAX_FONTS = 24
 
 
 @dataclass
@@ -53,8 +50,9 @@ class Build:
     root: Path  # the document's folder, which TeX may read
     main: str  # the main file, from the root
     engine: str = "pdflatex"
-    pdf: Path | None = None
+    pdf: Path | None = None  # this, the log and the reason are those of the last pass
     log: str = ""
+    reason: str | None = None  # why there is something wrong with it
     cpu_s: float = 0.0
     notes: list[str] = field(default_factory=list)
 
@@ -79,11 +77,17 @@ class Build:
         """TeX's name for the document, which its text may show."""
         return PurePosixPath(self.main).stem
 
-    def run(self, prologue: str, *, draft: bool = False) -> Compiled:
-        """One pass; errors are passed over."""
-        name = PurePosixPath(self.main).name
+    @property
+    def is_fatal(self) -> bool:
+        """Whether an error ended the last pass that cannot be passed over."""
+        ended = "Fatal error occurred" in self.log or "Emergency stop" in self.log or "! " not in self.log
+        return self.reason is not None and ended
+
+    def run(self, begin: str = "", *, draft: bool = False) -> None:
+        """One pass, with more at the beginning if need be; errors are passed over."""
+        same_each_time = pdflatex.REPRODUCIBLE if self.engine == "pdflatex" else ""
         result = pdflatex.compile_latex(
-            f"{prologue}\\input{{{name}}}\n",
+            f"{same_each_time}{begin}\\input{{{PurePosixPath(self.main).name}}}\n",
             self.folder,
             name=LAUNCHER,
             job=self.job,
@@ -93,8 +97,8 @@ class Build:
             halt_on_error=False,
             limits=LIMITS,
         )
-        self.cpu_s, self.log, self.pdf = self.cpu_s + result.cpu_s, result.log, result.pdf
-        return result
+        self.pdf, self.log, self.reason = result.pdf, result.log, result.reason
+        self.cpu_s += result.cpu_s
 
     def tool(self, *command: str) -> bool:
         """Run bibtex and its like; whether it went well."""
@@ -110,198 +114,154 @@ class Build:
         """A hash of all that one pass hands to the next."""
         digest = hashlib.sha256()
         for path in sorted(self.folder.rglob("*")):
-            if path.suffix in _STATE and path.is_file():
+            if _STATES.fullmatch(path.suffix) and path.is_file():
                 digest.update(path.name.encode() + path.read_bytes())
         return digest.hexdigest()
 
 
-def plain_main(root: Path, main: str) -> str:
-    r"""The main file under a name that TeX can be given: itself, or a copy.
-
-    `\input` cannot read a name with `%`, `"` or `\` in it, and programs take one that begins with `-` for an
-    option. What belongs to the file by its name, such as a bibliography, is copied with it.
-    """
-    path = root / main
-    if _PLAIN_NAME.fullmatch(path.name) and path.stem != LAUNCHER:
-        return main
-    for beside in sorted(path.parent.iterdir()):
-        if beside.is_file() and beside.stem == path.stem:
-            shutil.copy(beside, beside.with_name(f"{STAND_IN_MAIN}{beside.suffix}"))
-    return path.with_name(f"{STAND_IN_MAIN}{path.suffix}").relative_to(root).as_posix()
+def repair(build: Build, *, fatal: bool) -> bool:
+    """Mend what the log of the last run complains of; whether it is worth another run."""
+    mended = _metrics(build) or _without_shell(build)
+    return mended or (fatal and (_picture(build) or _bitmap_font(build) or _stand_in(build)))
 
 
-def build_clean(root: Path, main: str, text: str) -> Build:
-    """The document as it is to be published.
+def _picture(build: Build) -> bool:
+    """A grey picture in the place of one that is broken: it ends pdfTeX."""
+    match = _BROKEN_PICTURE.search(build.log)
+    if match is None:
+        return False
+    path = Path(os.path.normpath(build.folder / match[1]))
+    kind = PICTURES.get(path.suffix.lower())
+    if kind is None or not path.is_relative_to(build.root) or path.is_symlink() or not path.is_file():
+        return False
+    from PIL import Image
 
-    Raises:
-        LatexError: There is no PDF; the message says why.
-    """
-    engines = _engines(text, (root / main).parent)
-    for number, engine in enumerate(engines):
-        build = Build(root, main, engine)
-        first = build.run(prologue(engine), draft=True)
-        for _ in range(MAX_REPAIRS):
-            if not repair(build, fatal=_is_fatal(first)):
-                break
-            first = build.run(prologue(engine), draft=True)
-        others = number + 1 < len(engines)
-        if not (others and _wants_other_engine(build, first)):
-            try:
-                return _finish(build, first)
-            except LatexError:
-                if not others or not _lacks_a_font(build):
-                    raise
-        for suffix in (".aux", ".out", ".toc"):  # what one engine wrote would confuse the next
-            (build.folder / f"{build.job}{suffix}").unlink(missing_ok=True)
-    raise LatexError("does not compile")  # pragma: no cover - the last engine returns or raises
-
-
-def build_marked(clean: Build, root: Path, load_marks: str) -> Build:
-    """The same with marks, in a copy of the folder: one pass, for the clean build left all references."""
-    marked = Build(root, clean.main, clean.engine)
-    marked.run(load_marks)
-    if marked.pdf is None:
-        raise LatexError(f"cannot be marked: {_why(marked.log)}")
-    return marked
-
-
-def _finish(build: Build, first: Compiled) -> Build:
-    if _is_fatal(first):
-        raise LatexError(f"does not compile: {_why(build.log, first.reason)}")
-    _convert_figures(build)
-    _run_tools(build)
-    before = build.state()
-    repairs = MAX_REPAIRS
-    for _ in range(MAX_PASSES):
-        result = build.run(prologue(build.engine))
-        while result.pdf is None and repairs and repair(build, fatal=True):
-            repairs -= 1
-            result = build.run(prologue(build.engine))
-        if result.pdf is None:
-            raise LatexError(f"does not compile: {_why(build.log, result.reason)}")
-        after = build.state()
-        if after == before:
-            break
-        before = after
-    build.notes += _problems(build.log)
-    return build
-
-
-def prologue(engine: str) -> str:
-    """What makes a program write the same PDF each time."""
-    return pdflatex.REPRODUCIBLE if engine == "pdflatex" else ""
-
-
-def _engines(text: str, folder: Path) -> list[str]:
-    """The programs to try, in order: what the author names, else pdfLaTeX, and those for Unicode fonts."""
-    others = ["lualatex", "xelatex"] if "\\directlua" in text else ["xelatex", "lualatex"]
-    magic = _MAGIC.search(text[:2000])
-    named = magic[1].lower() if magic else _engine_of_latexmk(folder)
-    known = sorted(["pdflatex", *others], key=lambda engine: engine != named)
-    return [engine for engine in known if engine == "pdflatex" or shutil.which(engine)]
-
-
-def _engine_of_latexmk(folder: Path) -> str | None:
-    """The program that the settings of latexmk name; they are read, never run."""
-    for name in ("latexmkrc", ".latexmkrc"):
-        path = folder / name
-        if path.is_file():
-            text = path.read_text(encoding="utf-8", errors="replace")[:20_000]
-            mode = re.search(r"^\s*\$pdf_mode\s*=\s*['\"]?([1-5])", text, re.MULTILINE)
-            if mode and mode[1] in _LATEXMK_MODES:
-                return _LATEXMK_MODES[mode[1]]
-            program = re.search(r"^\s*\$pdflatex\s*=\s*['\"]?\s*(xelatex|lualatex)", text, re.MULTILINE)
-            if program:
-                return program[1]
-    return None
-
-
-def _wants_other_engine(build: Build, first: Compiled) -> bool:
-    """Whether the errors say that another program is needed, or a font is missing that others do without."""
-    wants = _OTHER_ENGINE.search("\n".join(_ERROR.findall(build.log))) is not None
-    if not _is_fatal(first):
-        return wants and build.engine == "pdflatex"
-    return wants or _lacks_a_font(build)
-
-
-def _lacks_a_font(build: Build) -> bool:
-    """Whether pdfTeX has not found a font; the programs for Unicode fonts take others."""
-    missing = missing_file(build.log)
-    return build.engine == "pdflatex" and missing is not None and "." not in missing
-
-
-def _is_fatal(result: Compiled) -> bool:
-    return result.reason is not None and (
-        "Fatal error occurred" in result.log or "Emergency stop" in result.log or "! " not in result.log
-    )
-
-
-def _why(log: str, reason: str | None = None) -> str:
-    """Why there is no PDF, and which package would help."""
-    if reason is not None and _LIMIT.match(reason):
-        return reason
-    file = missing_file(log)
-    if file is not None:
-        return f"{file} is missing ({_where(file) or 'no Debian package of TeX has it'})"
-    fatal = re.search(r"^! ?((?:TeX capacity exceeded|pdfTeX error).*)", log, re.MULTILINE)
-    why = (fatal[1] if fatal else first_error(log)) or reason or "it makes no page"
-    if _SHELL_ESCAPE.search(why):
-        why += "; programs are not run for a document"
-    return why
-
-
-def _problems(log: str) -> Iterator[str]:
-    """What a reader should know about a document that has a PDF."""
-    errors = re.findall(r"^! ?(.*)", log, re.MULTILINE)
-    if errors:
-        yield f"compiles with {counted(len(errors), 'error')}; the first: {first_error(log)}"
-        escape = next((error for error in errors if _SHELL_ESCAPE.search(error)), None)
-        if escape is not None:
-            yield f"wants to run programs, which is not done: {escape}"
-    missing = missing_file(log)
-    if missing is not None:
-        where = _where(missing)
-        yield f"{missing} is missing" + (f" ({where})" if where else "")
-
-
-def _where(file: str) -> str:
-    """Which Debian package has a file, and what installs it."""
-    package = package_of(file)
-    how = f": {pdflatex.FONTS_EXTRA}" if package == "texlive-fonts-extra" else ""
-    return f"Debian's {package} has it{how}" if package else ""
-
-
-def _convert_figures(build: Build) -> None:
-    """EPS figures to PDF, which pdfLaTeX would ask a shell for."""
-    wanted = list(dict.fromkeys(_WANTS_EPS.findall(build.log)))[:MAX_FIGURES]
-    for stem in wanted:
-        if ".." in PurePosixPath(stem).parts or stem.startswith(("/", "-")):
-            continue
-        output = f"{stem}-eps-converted-to.pdf"
-        device = ("-sDEVICE=pdfwrite", f"-sOutputFile={output}", f"{stem}.eps")
-        if not build.tool("gs", "-q", "-dSAFER", "-dBATCH", "-dNOPAUSE", "-dEPSCrop", *device):
-            build.notes.append(f"the figure {stem}.eps cannot be converted")
-
-
-def _run_tools(build: Build) -> None:
-    """Bibliographies, indexes and glossaries that the document wants and does not bring."""
-    folder, job = build.folder, build.job
-    bbl = folder / f"{job}.bbl"
-    if (folder / f"{job}.bcf").is_file():
-        if not bbl.is_file() or "wrong format version" in build.log:
-            build.tool("biber", "--quiet", job)
+    stream = io.BytesIO()
+    grey = Image.new("L", (240, 180), 210)
+    if kind == "PDF":  # any page of it may be asked for
+        grey.save(stream, kind, save_all=True, append_images=[grey] * (PICTURE_PAGES - 1), **_UNDATED)
     else:
-        for aux in sorted(folder.glob("*.aux")):
-            if "\\bibdata{" in aux.read_text(errors="replace") and not aux.with_suffix(".bbl").is_file():
-                build.tool("bibtex", "-terse", aux.stem)
-    for index in sorted(folder.glob("*.idx")):
-        if not index.with_suffix(".ind").is_file():
-            build.tool("makeindex", "-q", index.name)
-    if (folder / f"{job}.nlo").is_file() and not (folder / f"{job}.nls").is_file():
-        build.tool("makeindex", "-q", "-s", "nomencl.ist", "-o", f"{job}.nls", f"{job}.nlo")
-    style, aux = folder / f"{job}.ist", folder / f"{job}.aux"
-    if style.is_file() and aux.is_file():
-        for log, out, entries in _GLOSSARY.findall(aux.read_text(errors="replace")):
-            if (folder / f"{job}.{entries}").is_file():
-                names = ("-t", f"{job}.{log}", "-o", f"{job}.{out}", f"{job}.{entries}")
-                build.tool("makeindex", "-q", "-s", style.name, *names)
+        grey.save(stream, kind)
+    if path.read_bytes() == stream.getvalue():
+        return False
+    path.write_bytes(stream.getvalue())
+    build.notes.append(f"the picture {match[1]} is broken; a grey one stands in for it")
+    return True
+
+
+def _metrics(build: Build) -> bool:
+    """The metrics of Cyrillic fonts, which TeX would ask a shell for."""
+    made = False
+    for name in list(dict.fromkeys(_NO_METRICS.findall(build.log)))[:MAX_FONTS]:
+        target = build.folder / f"{name}.tfm"
+        if _CYRILLIC.fullmatch(name) is None or target.exists():
+            continue
+        (build.folder / f"{name}.mf").write_text("input fikparm;\n", encoding="ascii")
+        build.tool("mf-nowin", "-base=mf", rf"\mode:=ljfour; nonstopmode; input {name}")
+        if target.is_file():
+            build.notes.append(f"the metrics of the font {name} were made by METAFONT")
+            made = True
+    return made
+
+
+def _bitmap_font(build: Build) -> bool:
+    """A font that only METAFONT has, drawn in the document's folder."""
+    match = _BITMAP_FONT.search(build.log)
+    if match is None:
+        return False
+    name, dpi = match[1], int(match[2])
+    target = build.folder / f"{name}.{dpi}pk"
+    if target.exists():
+        return False
+    draw = rf"\mode:=ljfour; mag:={dpi}/{BITMAP_DPI}; nonstopmode; input {name}"
+    build.tool("mf-nowin", "-base=mf", draw)  # it complains of strange paths and draws all the same
+    drawn = build.folder / f"{name}.{dpi}gf"
+    if not drawn.is_file() or not build.tool("gftopk", drawn.name, target.name):
+        return False
+    build.notes.append(f"the font {name} has no outlines: it was drawn at {dpi} dots per inch")
+    return True
+
+
+def _stand_in(build: Build) -> bool:
+    """Put something in the place of a file whose absence ends TeX; whether that can be done.
+
+    A part of the text that is missing is left out, and so is a package that nobody has (one that Debian has
+    is named in the refusal). A class can be replaced by another version of it, and else not.
+    """
+    file = missing_file(build.log)
+    if file is None:
+        return False
+    path = Path(os.path.normpath(build.folder / file))
+    if not path.is_relative_to(build.root) or path.exists():
+        return False
+    other = STAND_INS.get(file)
+    if other is not None:
+        lines = (
+            rf"\ProvidesClass{{{path.stem}}}[2000/01/01 stand-in]",
+            rf"\DeclareOption*{{\PassOptionsToClass{{\CurrentOption}}{{{other}}}}}\ProcessOptions\relax",
+            rf"\LoadClass{{{other}}}",
+        )
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        build.notes.append(f"{file} is missing; {other} stands in for it")
+        return True
+    if path.suffix == ".sty" and package_of(file) is None:
+        said = ", and no Debian package of TeX has it; made without it"
+        text = "\\DeclareOption*{}\\ProcessOptions"
+    elif path.suffix == ".tex":
+        text, said = "", "; the document is made without it"
+    else:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{text}\\relax\n", encoding="utf-8")
+    build.notes.append(f"{file} is missing{said}")
+    return True
+
+
+def _without_shell(build: Build) -> bool:
+    """Put a package that needs no program in the place of one that does; whether there is one."""
+    place = build.folder / "minted.sty"
+    if not _WANTS_MINTED.search(build.log) or place.exists():
+        return False
+    shutil.copy(MINTED, place)
+    build.notes.append("minted wants to run a program, which is not done: its listings are black")
+    return True
+
+
+INDEX = Path(__file__).with_name("debian_files.tsv.gz")
+"""Package, tab, its files: of Debian 12, by `apt-file search -x '/tex/.*\\.(sty|cls|…)$'`."""
+
+_MISSING = (
+    re.compile(r"^! LaTeX Error: File `([^'\n]{1,200})' not found", re.MULTILINE),
+    re.compile(r"^! I can't find file `([^'\n]{1,200})'", re.MULTILINE),
+    re.compile(r"^! ?pdfTeX error: \S{1,200} \(file ([^)\n]{1,200})\): (?:Font|cannot open)", re.MULTILINE),
+    re.compile(r"^! Font \S+=([\w.-]{1,100}) (?:at \S+ )?not load", re.MULTILINE),
+)
+
+
+def missing_file(log: str) -> str | None:
+    """The first file that a run of TeX did not find."""
+    found = [(match.start(), match[1]) for pattern in _MISSING if (match := pattern.search(log))]
+    return min(found)[1] if found else None
+
+
+def package_of(file: str) -> str | None:
+    """The Debian package that has a file, by its name.
+
+    >>> package_of("IEEEtran.cls"), package_of("mine.sty")
+    ('texlive-publishers', None)
+    """
+    if re.match(r"(ec|tc|la|lb|lc)(rm|bx|ti|tt|ss|sl|cc|bi|it|st|sx|so|xc|vt|ui)[a-z]?\d{4}", file):
+        return "cm-super"
+    packages = _packages()
+    return packages.get(file) or packages.get(f"{file}.sty")
+
+
+@lru_cache(maxsize=1)
+def _packages() -> dict[str, str]:
+    packages: dict[str, str] = {}
+    for line in gzip.decompress(INDEX.read_bytes()).decode().splitlines():
+        name, _, files = line.partition("\t")
+        for file in files.split():
+            if file not in packages or name.startswith("texlive-"):
+                packages[file] = name
+    return packages

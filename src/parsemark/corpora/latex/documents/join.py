@@ -9,25 +9,29 @@ is taken from TeX alone.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from rapidfuzz.distance import Levenshtein
 
-from parsemark.corpora.latex.cell_boxes import MarkedCell, MarkedTable
+from parsemark.corpora.latex.cell_boxes import RULE_HEIGHT, MarkedCell, MarkedTable
 from parsemark.corpora.latex.cell_text import DIVISION, UNKNOWN
-from parsemark.corpora.latex.documents.candidates import TabularCandidate
 from parsemark.corpora.latex.documents.page_attributes import line_style
-from parsemark.corpora.latex.documents.table_places import PLACE, filled
+from parsemark.corpora.latex.documents.source_tables import PLACE, TabularCandidate, filled
 from parsemark.corpora.latex.glyphs import glyph_text, without_written_signs
 from parsemark.corpora.latex.header_rows import header_rows, repeated_heads
-from parsemark.corpora.latex.layout import has_notes_of, is_to_sign, names_authors
 from parsemark.corpora.latex.marks import MarkedPage
-from parsemark.corpora.latex.tex_grids import cells_in, covers
-from parsemark.corpora.latex.visible_grid import cuts_numbers, with_whole_numbers, without_unseen
+from parsemark.corpora.latex.tex_grids import (
+    cells_in,
+    covers,
+    cuts_numbers,
+    with_whole_numbers,
+    without_unseen,
+)
 from parsemark.errors import FormatError
 from parsemark.formats.latex.grid import select_rows
-from parsemark.formats.latex.table import PlacedTable, place_table
+from parsemark.formats.latex.table import place_table
 from parsemark.formats.write import write_table
 from parsemark.model import AttributeValue, Box, Category, Cell, Element, Table
 from parsemark.model.table import complexity
@@ -40,14 +44,14 @@ OVER_EDGE = "a table runs over the edge of the page"
 _NUMBER = re.compile(r"[-+−±]?\d[\d.,\s]*%?")
 _HEAD = ("endhead", "endfirsthead")
 _CAPTION = re.compile(r"(?:table|tabelle|tableau|tabla|tabela|tabella|tab\.)\s*[\divxla-c.]+", re.IGNORECASE)
+MIN_LINE = 20.0  # a line of a cell that one can sign on is at least this long, in points
+NEAR_TABLE = 15.0  # how far below its table a block of notes begins at most, in points
 
-
-@dataclass(frozen=True, slots=True)
-class DocumentPart:
-    """A table, or the part of a long one, on one page."""
-
-    page: int
-    marked: MarkedTable
+_LEADERS = re.compile(r"(?:[._\u2026·]\s*){4,}")
+_ADDRESS = re.compile(r"\S+@\S+\.\w+")
+_SIGNS = "*∗⋆†‡§¶‖#"
+_NOTE_MARK = re.compile(rf"\^?\{{?\(?([a-z]|\d{{1,2}}|[{re.escape(_SIGNS)}]{{1,3}})[).:]?\}}?")
+_RAISED = re.compile(r"\^(?:\{([^{}]*)\}|(\S))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +64,21 @@ class JoinedTable:
     is_layout: bool = False  # a title block, a grid of figures, a frame around something
 
 
-def alignments(pages: Sequence[MarkedPage]) -> list[list[DocumentPart]]:
+def alignments(pages: Sequence[MarkedPage]) -> list[list[MarkedTable]]:
     """The parts of each alignment that is a table or layout, in the order in which TeX began them.
 
     Tables in the cells of a table belong to it; those in the cells of an alignment that is only layout (two
     tables beside each other) count for themselves.
     """
-    parts: dict[int, list[DocumentPart]] = {}
+    parts: dict[int, list[MarkedTable]] = {}
     for page in pages:
         for marked in (*page.tables, *page.nested):
-            parts.setdefault(marked.id, []).append(DocumentPart(page.number, marked))
+            parts.setdefault(marked.id, []).append(marked)
     children: dict[int | None, list[int]] = {}
     for identifier in sorted(parts):
-        parent = parts[identifier][0].marked.parent
+        parent = parts[identifier][0].parent
         children.setdefault(parent if parent in parts else None, []).append(identifier)
-    found: list[list[DocumentPart]] = []
+    found: list[list[MarkedTable]] = []
     waiting = children.get(None, [])[::-1]
     while waiting:
         identifier = waiting.pop()
@@ -89,82 +93,131 @@ def alignments(pages: Sequence[MarkedPage]) -> list[list[DocumentPart]]:
     return found
 
 
-def _n_filled(parts: Sequence[DocumentPart]) -> int:
-    return sum(bool(cell.text) for part in parts for cell in part.marked.cells)
+def _n_filled(parts: Sequence[MarkedTable]) -> int:
+    return sum(bool(cell.text) for part in parts for cell in part.cells)
 
 
-def is_table(parts: Sequence[DocumentPart]) -> bool:
+def is_table(parts: Sequence[MarkedTable]) -> bool:
     """At least two rows and columns, text in at least four cells, and no figures: else it is layout."""
-    n_rows = sum(part.marked.n_rows for part in parts)
-    n_cols = max(part.marked.n_cols for part in parts)
-    pictures = max(part.marked.picture_share for part in parts)
+    n_rows = sum(part.n_rows for part in parts)
+    n_cols = max(part.n_cols for part in parts)
+    pictures = max(part.picture_share for part in parts)
     is_grid = n_rows > 1 and n_cols > 1 and _n_filled(parts) >= 4 and pictures <= MAX_PICTURES
-    return is_grid and not (is_to_sign(parts[0].marked) or names_authors(parts[0].marked))
+    return is_grid and not (is_to_sign(parts[0]) or names_authors(parts[0]))
+
+
+def is_to_sign(marked: MarkedTable) -> bool:
+    """Whether names stand under lines: at least every second row has nothing but leaders and lone lines."""
+    shown = ([cell for cell in row if cell.text or cell.ink is not None] for row in marked.rows)
+    is_line = [all(_is_line(cell, marked.angle) for cell in row) for row in shown if row]
+    return any(is_line) and 2 * sum(is_line) >= len(is_line)
+
+
+def _is_line(cell: MarkedCell, angle: int) -> bool:
+    if cell.text:
+        return _LEADERS.fullmatch(cell.text) is not None
+    ink = None if cell.ink is None else cell.ink.turned(angle)
+    return ink is not None and ink.height < RULE_HEIGHT and ink.width >= MIN_LINE
+
+
+def names_authors(marked: MarkedTable) -> bool:
+    """Whether people stand beside each other, with a row of their addresses below, and no lines."""
+    rows = ([cell.text for cell in row if cell.text] for row in marked.rows[1:])
+    has_addresses = any(len(texts) > 1 and all(map(_ADDRESS.search, texts)) for texts in rows)
+    return has_addresses and not marked.rules
+
+
+def has_notes_of(marked: MarkedTable, others: Iterable[MarkedTable]) -> bool:
+    """Whether it explains the raised marks of a table that stands right above it."""
+    if marked.n_cols != 2:
+        return False
+    texts = [cell.text for cell in sorted(marked.cells, key=lambda c: c.row) if cell.col == 0]
+    found = [_NOTE_MARK.fullmatch(text) for text in texts]
+    marks = {match[1] for match in found if match is not None}
+    if len(texts) < marked.n_rows or not all(found):
+        return False
+    return any(_is_above(other, marked) and marks <= _raised_marks(other) for other in others)
+
+
+def _is_above(other: MarkedTable, marked: MarkedTable) -> bool:
+    upper, lower = other.box.turned(other.angle), marked.box.turned(marked.angle)
+    beside = min(upper.x1, lower.x1) - max(upper.x0, lower.x0)
+    is_near = beside > 0.5 * min(upper.width, lower.width) and abs(lower.y0 - upper.y1) <= NEAR_TABLE
+    return is_near and other.angle == marked.angle
+
+
+def _raised_marks(table: MarkedTable) -> set[str]:
+    """What stands above the line in its cells, and signs at their ends."""
+    raised: set[str] = set()
+    for cell in table.cells:
+        for match in _RAISED.finditer(cell.text):
+            raised.update(re.split(r"[\s,;]+", match[1] or match[2]))
+        end = len(cell.text.rstrip(_SIGNS))
+        raised.add(cell.text[end:])
+    return raised
 
 
 def join_tables(
-    found: Sequence[Sequence[DocumentPart]],
+    found: Sequence[Sequence[MarkedTable]],
     candidates: Sequence[TabularCandidate],
     missing_signs: frozenset[str] = frozenset(),
 ) -> Iterator[JoinedTable]:
     """The truth of each part of each table; none of one that shows a box for a sign that its font lacks."""
-    whole = [
-        [replace(part, marked=_without_caption(part.marked, is_long=len(parts) > 1)) for part in parts]
-        for parts in found
-    ]
+    whole = [[_without_caption(part, is_long=len(parts) > 1) for part in parts] for parts in found]
     sources = _sources(whole, candidates)
     for number, (parts, plain) in enumerate(zip(found, whole, strict=True)):
         first = parts[0]
-        others = [p.marked for own in found for p in own if p.page == first.page and own is not parts]
-        if not is_table(parts) or (len(parts) == 1 and has_notes_of(first.marked, others)):
+        others = [p for own in found for p in own if p.page == first.page and own is not parts]
+        if not is_table(parts) or (len(parts) == 1 and has_notes_of(first, others)):
             if number in sources:  # else its words on the page would be those of a table that was not marked
                 sources[number].is_used = True
             yield from (JoinedTable(part.page, None, is_layout=True) for part in parts)
             continue
         for part, joined in zip(parts, _join_parts(plain, sources.get(number)), strict=True):
-            lacks = _lacking(part, joined, missing_signs)
-            why = OVER_EDGE if part.marked.leaves_page else lacks
+            why = _why_not(part, joined, missing_signs)
             yield JoinedTable(part.page, None, why) if why else joined
 
 
-def _lacking(part: DocumentPart, joined: JoinedTable, missing_signs: frozenset[str]) -> str:
-    """Which signs the source says where the page shows a box, since a font lacks them; empty if none."""
+def _why_not(part: MarkedTable, joined: JoinedTable, missing_signs: frozenset[str]) -> str:
+    """Why a table cannot be used: its place, or signs that the source says where the page shows a box."""
+    if part.leaves_page:
+        return OVER_EDGE
     table = joined.element.table if joined.element is not None else None
-    if table is None or not any(UNKNOWN in cell.text for cell in part.marked.cells):
+    if table is None or not any(UNKNOWN in cell.text for cell in part.cells):
         return ""
     signs = sorted(missing_signs.intersection(c for cell in table.cells for c in cell.text))
     return f"a table has signs that its font lacks: {' '.join(signs)}" if signs else ""
 
 
-def _join_parts(parts: Sequence[DocumentPart], candidate: TabularCandidate | None) -> list[JoinedTable]:
+def _join_parts(parts: Sequence[MarkedTable], candidate: TabularCandidate | None) -> list[JoinedTable]:
     numbers = range(len(parts)) if len(parts) > 1 else (None,)
-    heads = repeated_heads([part.marked for part in parts])
+    heads = repeated_heads(parts)
     if candidate is None:
         return [_from_page(*own) for own in zip(parts, numbers, heads, strict=True)]
     candidate.is_used = True
     joined: list[JoinedTable] = []
     next_row = 0
     for part, number, head in zip(parts, numbers, heads, strict=True):
-        marked, rows = _rows_of(part.marked, candidate, next_row)
-        if _filled_rows(part.marked) > _filled_rows(marked):  # rows that the source does not have
+        marked, rows = _rows_of(part, candidate, next_row)
+        if _filled_rows(part) > _filled_rows(marked):  # rows that the source does not have
             joined.append(_from_page(part, number, head))
             continue
         body = [row for row in rows if candidate.grid.sections[row] == ""]
         next_row = max(body, default=next_row - 1) + 1
-        from_source = _join_table(replace(part, marked=marked), candidate, rows, number)
+        from_source = _join_table(marked, candidate, rows, number)
         joined.append(from_source or _from_page(part, number, head))
     return joined
 
 
 def _sources(
-    found: Sequence[Sequence[DocumentPart]], candidates: Sequence[TabularCandidate]
+    found: Sequence[Sequence[MarkedTable]], candidates: Sequence[TabularCandidate]
 ) -> dict[int, TabularCandidate]:
     """The source of each table: the most alike find each other first, so that a table whose own source cannot
     be read does not take that of another one.
     """
     pairs: list[tuple[float, int, int]] = []
     for number, parts in enumerate(found):
-        shown = "".join(row for part in parts for row in _marked_rows(part.marked))
+        shown = "".join(row for part in parts for row in _marked_rows(part))
         for index, candidate in enumerate(candidates):
             # an upper bound of the similarity, in linear time
             common = (Counter(shown) & Counter(candidate.glyphs)).total()
@@ -186,13 +239,9 @@ def _marked_rows(marked: MarkedTable) -> list[str]:
 
 def _without_caption(marked: MarkedTable, *, is_long: bool) -> MarkedTable:
     """Long tables set their caption as a row of its own, and some say below each part that it goes on."""
-    captions = {
-        cell.row
-        for cell in marked.cells
-        if cell.row in (0, marked.n_rows - 1 if is_long else 0)
-        and cell.colspan == marked.n_cols
-        and _CAPTION.match(cell.text)
-    }
+    ends = (0, marked.n_rows - 1 if is_long else 0)
+    across = (cell for cell in marked.cells if cell.row in ends and cell.colspan == marked.n_cols)
+    captions = {cell.row for cell in across if _CAPTION.match(cell.text)}
     is_left = marked.n_rows - len(captions) > (0 if is_long else 1)
     return _without_rows(marked, captions) if is_left else marked
 
@@ -212,21 +261,16 @@ def _rows_of(
     captions: set[int] = set()
     fixed = [row for row, section in enumerate(sections) if section]
     for number, shown in enumerate(_marked_rows(marked)):
-        found = _find_row(shown, candidate, fixed, next_row)
-        if found is None:
+        following = [row for row, section in enumerate(sections) if not section and row >= next_row]
+        alike = [(similarity(shown, candidate.row_glyphs[row]), row) for row in (*following[:1], *fixed)]
+        score, found = max(alike, key=lambda pair: pair[0], default=(0.0, 0))
+        if score < MIN_SIMILARITY:
             captions.add(number)
             continue
         rows.append(found)
         if not sections[found]:
             next_row = found + 1
     return _without_rows(marked, captions), rows
-
-
-def _find_row(shown: str, candidate: TabularCandidate, fixed: Sequence[int], next_row: int) -> int | None:
-    body = [row for row, section in enumerate(candidate.grid.sections) if not section and row >= next_row]
-    glyphs = candidate.row_glyphs
-    best = max([*body[:1], *fixed], key=lambda row: similarity(shown, glyphs[row]), default=None)
-    return best if best is not None and similarity(shown, glyphs[best]) >= MIN_SIMILARITY else None
 
 
 def _filled_rows(marked: MarkedTable) -> int:
@@ -246,53 +290,52 @@ def _without_rows(marked: MarkedTable, removed: set[int]) -> MarkedTable:
 
 def _box_of_rows(marked: MarkedTable, kept: Sequence[int]) -> Box:
     """The ink of a table without that of the rows above and below those that are kept."""
-    top, bottom = -float("inf"), float("inf")
-    for cell in marked.cells:
-        if cell.ink is None:
-            continue
-        ink = cell.ink.turned(marked.angle)
-        if cell.row < kept[0]:
-            top = max(top, ink.y1)
-        elif cell.row > kept[-1]:
-            bottom = min(bottom, ink.y0)
+    inks = [(cell.row, cell.ink.turned(marked.angle)) for cell in marked.cells if cell.ink is not None]
+    top = max((ink.y1 for row, ink in inks if row < kept[0]), default=-inf)
+    bottom = min((ink.y0 for row, ink in inks if row > kept[-1]), default=inf)
     own = [ink for ink in marked.painted if top <= (ink.y0 + ink.y1) / 2 <= bottom]
     own = own or [cell.box.turned(marked.angle) for cell in marked.cells if cell.row in kept]
     return Box.hull(own).turned(360 - marked.angle)
 
 
 def _join_table(
-    part: DocumentPart, candidate: TabularCandidate, rows: Sequence[int], number: int | None
+    part: MarkedTable, candidate: TabularCandidate, rows: Sequence[int], number: int | None
 ) -> JoinedTable | None:
     """The table with the grid of its source; None if TeX has another, or if a cell cannot be read at all."""
-    sections = candidate.grid.sections
-    n_head = sum(sections[row] in _HEAD for row in rows)
     grid = candidate.grid
+    n_head = sum(grid.sections[row] in _HEAD for row in rows)
     if list(rows) != list(range(grid.n_rows)) or n_head:
         grid = select_rows(grid, rows, n_head or None)
     try:
         placed = place_table(grid)
     except (FormatError, ValueError):
         return None
-    if not covers(placed, part.marked) or cuts_numbers({slot[1] for slot in placed.tex_slots}, part.marked):
+    if not covers(placed, part) or cuts_numbers({slot[1] for slot in placed.tex_slots}, part):
         return None
-    shown = [cells_in(part.marked.cells, slot) for slot in placed.tex_slots]
-    texts = [_cell_text(cell.text, own) for cell, own in zip(placed.table.cells, shown, strict=True)]
-    share = sum(text is not None for text in texts) / len(texts) if texts else 1.0
-    if share < MIN_AGREEMENT or _has_other_numbers(placed, shown):
+    shown = [cells_in(part.cells, slot) for slot in placed.tex_slots]
+    pairs = list(zip(placed.table.cells, shown, strict=True))
+    if _has_other_numbers(pairs):
         return None
-    table = _with_page(placed, shown, texts)
-    if any(UNKNOWN in cell.text for cell in table.cells):
+    cells, n_agreeing = [], 0
+    for cell, own in pairs:
+        text = _cell_text(cell.text, own)
+        n_agreeing += text is not None
+        box = Box.hull(c.box for c in own).rounded() if own else None
+        cells.append(replace(cell, text=_seen(own) if text is None else text, box=box))
+    share = n_agreeing / len(cells) if cells else 1.0
+    if share < MIN_AGREEMENT or any(UNKNOWN in cell.text for cell in cells):
         return None
+    table = Table(placed.table.n_rows, placed.table.n_cols, tuple(cells))
     attributes: dict[str, AttributeValue] = {"text_from": "source", "glyph_agreement": round(share, 4)}
     return _finished(part, table, number, candidate.latex, attributes, has_head=n_head > 0)
 
 
-def _has_other_numbers(placed: PlacedTable, shown: Sequence[Sequence[MarkedCell]]) -> bool:
+def _has_other_numbers(cells: Iterable[tuple[Cell, Sequence[MarkedCell]]]) -> bool:
     """Whether a cell shows another number than the source says: then it is the source of another table.
 
     It may show fewer figures: some are rounded away, or white to align the others.
     """
-    pairs = ((c.text, "".join(m.text for m in own)) for c, own in zip(placed.table.cells, shown, strict=True))
+    pairs = ((cell.text, "".join(m.text for m in own)) for cell, own in cells)
     numbers = (pair for pair in pairs if all(map(_NUMBER.fullmatch, pair)))
     figures = (["".join(filter(str.isdecimal, text)) for text in pair] for pair in numbers)
     return any(seen not in said for said, seen in figures)
@@ -318,31 +361,19 @@ def _agrees(source: str, shown: str) -> bool:
     return not extra and without_written_signs(missing).total() <= unknown
 
 
-def _with_page(
-    placed: PlacedTable, shown: Sequence[Sequence[MarkedCell]], texts: Sequence[str | None]
-) -> Table:
-    """Boxes, and the text of the page where the source has another (None)."""
-    cells = []
-    for cell, own, text in zip(placed.table.cells, shown, texts, strict=True):
-        box = Box.hull(c.box for c in own).rounded() if own else None
-        cells.append(replace(cell, text=_seen(own) if text is None else text, box=box))
-    return Table(placed.table.n_rows, placed.table.n_cols, tuple(cells))
-
-
 def _seen(cells: Sequence[MarkedCell]) -> str:
     return " ".join(cell.text.replace(DIVISION, "") for cell in cells if cell.text)
 
 
-def _from_page(part: DocumentPart, number: int | None, head: int | None) -> JoinedTable:
+def _from_page(part: MarkedTable, number: int | None, head: int | None) -> JoinedTable:
     """The table as TeX set it, without its source; with the header rows that it repeats, if it is long."""
-    part = replace(part, marked=with_whole_numbers(part.marked))
-    headers = (None if head is None else c.row < head for c in part.marked.cells)
+    part = with_whole_numbers(part)
+    cells = []
+    for c in part.cells:
+        header = None if head is None else c.row < head
+        cells.append(Cell(c.row, c.col, _seen([c]), c.rowspan, c.colspan, header, c.box.rounded()))
     try:
-        cells = tuple(
-            Cell(c.row, c.col, _seen([c]), c.rowspan, c.colspan, header, c.box.rounded())
-            for c, header in zip(part.marked.cells, headers, strict=True)
-        )
-        table = Table(part.marked.n_rows, part.marked.n_cols, cells)
+        table = Table(part.n_rows, part.n_cols, tuple(cells))
     except ValueError as error:
         return JoinedTable(part.page, None, f"a table's cells are no grid: {error}")
     if any(UNKNOWN in c.text for c in cells):
@@ -351,7 +382,7 @@ def _from_page(part: DocumentPart, number: int | None, head: int | None) -> Join
 
 
 def _finished(
-    part: DocumentPart,
+    marked: MarkedTable,
     table: Table,
     number: int | None,
     latex: str | None,
@@ -360,7 +391,6 @@ def _finished(
     has_head: bool = False,
 ) -> JoinedTable:
     """The element; `has_head` if the source says for certain which rows are headers."""
-    marked = part.marked
     table = without_unseen(table, marked)
     if not has_head:
         stated = 0 if marked.rules else table.header_rows
@@ -386,4 +416,4 @@ def _finished(
         table=table,
         attributes=found,
     )
-    return JoinedTable(part.page, element)
+    return JoinedTable(marked.page, element)

@@ -8,17 +8,21 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from parsemark.corpora.files import write_manifest, write_page
-from parsemark.corpora.latex.documents.candidates import read_candidates
 from parsemark.corpora.latex.documents.join import alignments, join_tables
-from parsemark.corpora.latex.documents.main_file import class_of_log, document_class, main_files
 from parsemark.corpora.latex.documents.page_attributes import SINGLE, in_reading_order, page_looks
+from parsemark.corpora.latex.documents.source_tables import (
+    class_of_log,
+    document_class,
+    main_files,
+    read_candidates,
+)
 from parsemark.corpora.latex.documents.typeset import Typeset, typeset
 from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.sources import FoundDocument, SourceDocument, locate, read_document
-from parsemark.corpora.making import Progress, in_processes, new_folder, require_name, silent
+from parsemark.corpora.making import Progress, in_processes, new_folder, require_name, silent, with_boxes
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError, LatexError, ParsemarkError, PdfError
-from parsemark.model import AttributeValue, Box, Element, Page, Sample, Table
+from parsemark.model import AttributeValue, Box, Element, Page, Sample
 from parsemark.pdf import PageInk, page_ink
 from parsemark.system import write_bytes, write_text
 from parsemark.system.pdflatex import require_pdflatex
@@ -75,15 +79,10 @@ def make_documents(
     workers: int | None = None,
     progress: Progress = silent,
 ) -> tuple[CorpusFile, Report]:
-    """Compile each document and write a corpus of all pages; what does not compile is listed in the report.
+    """Compile each LaTeX file, folder and archive and write a corpus of all pages into a new folder.
 
-    Args:
-        sources: LaTeX files, folders and archives, one document each.
-        out: The corpus folder, new or empty.
-        name: Of the corpus.
-        licence: Of documents that bring no licence file of their own.
-        workers: Processes; all cores if not given.
-        progress: Called with 1 for each document that is done.
+    What does not compile is listed in the report. The licence is that of documents that bring no file of one;
+    without `workers` there are as many processes as cores.
     """
     require_name(name)
     require_pdflatex("Making a corpus from LaTeX documents")
@@ -217,12 +216,4 @@ def _at_ink(element: Element, ink: PageInk) -> Element:
 
 def _cut(element: Element, frame: Box) -> Element:
     """The element with all boxes cut at the edges of a frame."""
-
-    def cut(box: Box | None) -> Box | None:
-        return None if box is None else box.clipped(frame).rounded()
-
-    table = element.table
-    if table is not None:
-        cells = tuple(replace(cell, box=cut(cell.box)) for cell in table.cells)
-        table = Table(table.n_rows, table.n_cols, cells)
-    return replace(element, box=cut(element.box), table=table)
+    return with_boxes(element, lambda box: box.clipped(frame).rounded())

@@ -4,9 +4,9 @@ import re
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from parsemark.corpora.latex.cell_boxes import MarkedTable
 from parsemark.corpora.latex.glyphs import glyph_text
@@ -40,8 +40,7 @@ for _language, _words in _LANGUAGES["words"].items():
         _LANGUAGE_OF[_one].add(_language)
 
 
-@dataclass(frozen=True, slots=True)
-class PageLook:
+class PageLook(NamedTuple):
     """What was read from a page as it is published."""
 
     attributes: dict[str, AttributeValue]
@@ -58,40 +57,37 @@ def page_looks(
     pages = document_glyphs(pdf)
     widths = [shape.width for shape in page_shapes(pdf)]
     texts = ["".join(g.text for g in glyphs) for glyphs in pages]
-    languages = [language_of(text) for text in texts]
+    languages = list(map(language_of, texts))
     usual = Counter(language for language in languages if language).most_common(1)
-    prose = [_prose(glyphs, tables.get(index + 1, ())) for index, glyphs in enumerate(pages)]
-    layouts = [column_layout(boxes, width) for boxes, width in zip(prose, widths, strict=True)]
-    halves = [_is_half(boxes, width) for boxes, width in zip(prose, widths, strict=True)]
+    prose = [_prose(glyphs, tables.get(number, ())) for number, glyphs in enumerate(pages, start=1)]
+    layouts = list(map(column_layout, prose, widths))
+    halves = list(map(_is_half, prose, widths))
     n_columns = sum(layout != SINGLE for layout in layouts)
-    n_without = sum(
-        layout == SINGLE and not half and sum(len(line) > LONG for line in _lines(boxes)) >= MIN_LINES
-        for layout, half, boxes in zip(layouts, halves, prose, strict=True)
-    )
+    n_without = 0
+    for layout, half, boxes in zip(layouts, halves, prose, strict=True):
+        if layout == SINGLE and not half:
+            n_without += sum(len(line) > LONG for line in _lines(boxes)) >= MIN_LINES
     has_columns = n_columns > 0 and n_columns >= n_without
     looks: dict[int, PageLook] = {}
-    for index in range(len(pages)):
+    for index, (layout, text) in enumerate(zip(layouts, texts, strict=True)):
         language = languages[index] or (usual[0][0] if usual else language_of(" ".join(texts)))
-        layout = layouts[index]
         is_set_so = index + 1 in two_columns and keeps_to_columns(prose[index], widths[index])
-        if layout == SINGLE and (is_set_so or (has_columns and halves[index])):
-            layout = "double_column"
-        attributes: dict[str, AttributeValue] = {"layout": layout}
+        is_double = layout == SINGLE and (is_set_so or (has_columns and halves[index]))
+        attributes: dict[str, AttributeValue] = {"layout": "double_column" if is_double else layout}
         if language is not None:
             attributes["language"] = language
-        looks[index + 1] = PageLook(attributes, glyph_text(texts[index]))
+        looks[index + 1] = PageLook(attributes, glyph_text(text))
     return looks
 
 
 def _prose(glyphs: Iterable[Glyph], tables: Sequence[Box]) -> list[Box]:
     """The glyphs of a page that are in none of its tables, without the leaders of its lists."""
     shown = [g for g in glyphs if g.text.strip() and not g.generated]
-    leaders = {
-        index
-        for index, (one, other) in enumerate(pairwise(shown))
-        if one.text == other.text == "." and abs(one.box.y0 - other.box.y0) < 1.0
-    }
-    kept = [g.box for i, g in enumerate(shown) if i not in leaders and i - 1 not in leaders]
+    leaders: set[int] = set()
+    for place, (one, other) in enumerate(pairwise(shown)):
+        if one.text == other.text == "." and abs(one.box.y0 - other.box.y0) < 1.0:
+            leaders |= {place, place + 1}
+    kept = (glyph.box for place, glyph in enumerate(shown) if place not in leaders)
     return [glyph for glyph in kept if not any(box.contains(glyph, 1.0) for box in tables)]
 
 
@@ -110,9 +106,8 @@ def keeps_to_columns(glyphs: Iterable[Box], width: float) -> bool:
 
 def _n_crossing(lines: Iterable[LineGaps], x: float) -> int:
     """How many lines run over a place, by more than a little on both sides."""
-    return sum(
-        x0 < x - 20 and x1 > x + 20 and not any(a <= x <= b for a, b in gaps) for (x0, x1), gaps in lines
-    )
+    over = (gaps for (x0, x1), gaps in lines if x0 < x - 20 and x1 > x + 20)
+    return sum(not any(a <= x <= b for a, b in gaps) for gaps in over)
 
 
 def in_reading_order(elements: Iterable[Element], width: float, *, in_columns: bool) -> list[Element]:

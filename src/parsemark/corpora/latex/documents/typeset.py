@@ -1,74 +1,90 @@
-"""Typesets a document twice: clean, to publish, and marked, to read where everything is."""
+"""Typesets a document twice: clean, to publish, and marked, to read where everything is.
 
+It is built as its authors do: pass after pass until its references stand, with its bibliography, index,
+glossaries and EPS figures. Errors are passed over, as most authors pass over them: what counts is that there
+is a PDF, which is what a reader sees. The report names them.
+"""
+
+import re
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from parsemark.corpora.latex import marks
-from parsemark.corpora.latex.documents.build import Build, build_clean, build_marked, plain_main, prologue
+from parsemark.corpora.latex.documents.build import LAUNCHER, Build, missing_file, package_of, repair
 from parsemark.corpora.latex.marks import MarkedPage
 from parsemark.corpora.latex.sources import SourceDocument
 from parsemark.errors import LatexError
 from parsemark.pdf import Glyph, count_pages, document_glyphs
+from parsemark.plain_words import counted
+from parsemark.system import pdflatex
+from parsemark.system.pdflatex import first_error
 
+MAX_PASSES = 4
+"""Runs after the first: references, tables of contents and the widths of long tables need that many."""
+MAX_REPAIRS = 12  # missing or broken files that something is put in the place of
+MAX_FIGURES = 500  # EPS figures that are converted for one document
+STAND_IN_MAIN = "parsemark-main"
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.+][A-Za-z0-9_.+ ,@=-]*")
+_OTHER_ENGINE = re.compile(
+    r"XeTeX or LuaTeX|requires? (?:either )?(?:XeTeX|LuaTeX|xelatex|lualatex)|fontspec|XeLaTeX|LuaLaTeX"
+    r"|XeTeX engine|LuaTeX engine|\\directlua|\\XeTeX|\\setmainfont|\\setCJK",
+)
+_MAGIC = re.compile(r"^%\s*!\s*TEX\s+(?:TS-)?program\s*=\s*(\w+)", re.IGNORECASE | re.MULTILINE)
+_LATEXMK_MODES = {"4": "lualatex", "5": "xelatex"}
+_ERROR = re.compile(r"^! ?.*(?:\n.*){0,4}", re.MULTILINE)  # an error, with the lines that say more of it
+_SHELL_ESCAPE = re.compile(r"shell.?escape|write18", re.IGNORECASE)
+_WANTS_EPS = re.compile(r"File `([^'\n]{1,300})-eps-converted-to\.pdf' not found")
+_LIMIT = re.compile(r"used more than|took longer than|wrote |embedded |\w+ ended by signal")
+"""A reason that is not TeX's own."""
+_GLOSSARY = re.compile(r"\\@newglossary\{\w+\}\{(\w+)\}\{(\w+)\}\{(\w+)\}")
 MAX_MOVED = 0.5  # points by which the marks may move a glyph: as far as boxes may be from the ink
 MIN_KEPT = 0.5  # the share of its pages that a document must keep
 
 
-@dataclass(frozen=True, slots=True)
-class Typeset:
+class Typeset(NamedTuple):
     """A document as TeX set it."""
 
     build: Build  # without marks
+    pdf: Path  # to publish
     pages: list[MarkedPage]
-    left_out: dict[int, str] = field(default_factory=dict)  # pages that cannot be used, each with the reason
-    in_columns: frozenset[int] = frozenset()  # pages in two columns
-
-    @property
-    def pdf(self) -> Path:
-        """The document to publish."""
-        assert self.build.pdf is not None
-        return self.build.pdf
+    left_out: dict[int, str]  # pages that cannot be used, each with the reason
+    in_columns: frozenset[int]  # pages in two columns
 
 
 def typeset(document: SourceDocument, main: str, folder: Path) -> Typeset:
     """Compile a document in a folder of its own.
 
-    Raises:
-        LatexError: It does not compile, it cannot be marked, or the marks change more than half of its pages.
+    LatexError if it does not, if it cannot be marked, or if the marks change more than half of its pages.
     """
-    root = (folder / "clean").resolve()
+    root, marked_root = (folder / "clean").resolve(), (folder / "marked").resolve()
     place = document.write_to(root)
     text = document.tex_files()[main]
     main = plain_main(root, f"{place}/{main}" if place else main)
-    clean = build_clean(root, main, text)
-    assert clean.pdf is not None
-    marked_root = (folder / "marked").resolve()
-    shutil.copytree(root, marked_root, ignore=shutil.ignore_patterns("*.log", clean.pdf.name))
+    clean, pdf = build_clean(root, main, text)
+    shutil.copytree(root, marked_root, ignore=shutil.ignore_patterns("*.log", pdf.name))
     shutil.copy(marks.MARKS_FILE, (marked_root / main).parent)
-    begin = prologue(clean.engine)
-    for command, note in ((b"\\halign", marks.NOTE_HALIGN), (b"\\Block", marks.NOTE_BLOCKS)):
-        if any(command in data for data in document.files.values()):
-            begin += note
-    marked = build_marked(clean, marked_root, begin + marks.LOAD_MARKS)
-    assert marked.pdf is not None
-    if count_pages(clean.pdf) != count_pages(marked.pdf):  # a reference may have changed: once more
-        marked = build_marked(clean, marked_root, begin + marks.LOAD_MARKS)
-    assert marked.pdf is not None
-    pages = marks.read_marks(marked.pdf)
-    changed = _changed(clean.pdf, marked.pdf, len(pages))
+    noted = ((b"\\halign", marks.NOTE_HALIGN), (b"\\Block", marks.NOTE_BLOCKS))
+    begin = "".join(note for command, note in noted if any(command in d for d in document.files.values()))
+    marked, marked_pdf = _build_marked(clean, marked_root, begin)
+    if count_pages(pdf) != count_pages(marked_pdf):  # a reference may have changed: once more
+        marked, marked_pdf = _build_marked(clean, marked_root, begin)
+    pages = marks.read_marks(marked_pdf)
+    changed = _changed(pdf, marked_pdf, len(pages))
     if changed:  # references that never stand: the marked document is one pass ahead
         clean.run(begin)
         assert clean.pdf is not None
-        changed = _changed(clean.pdf, marked.pdf, len(pages))
+        pdf = clean.pdf
+        changed = _changed(pdf, marked_pdf, len(pages))
     clean.cpu_s += marked.cpu_s
     left_out = {**changed, **_unmarked(pages)}
     if len(left_out) > (1 - MIN_KEPT) * len(pages):
         reason, count = Counter(left_out.values()).most_common(1)[0]
         raise LatexError(f"{len(left_out)} of its {len(pages)} pages cannot be used; on {count} {reason}")
-    return Typeset(clean, pages, left_out, marked.in_columns)
+    return Typeset(clean, pdf, pages, left_out, marked.in_columns)
 
 
 def _changed(clean: Path, marked: Path, n_pages: int) -> dict[int, str]:
@@ -125,3 +141,179 @@ def _unmarked(pages: Sequence[MarkedPage]) -> dict[int, str]:
             found[page.number] = f"there is a table of {name}, whose cells cannot be marked"
         is_open ^= len(page.unmarked) % 2 == 1
     return found
+
+
+def plain_main(root: Path, main: str) -> str:
+    r"""The main file under a name that TeX can be given: itself, or a copy.
+
+    `\input` cannot read a name with `%`, `"` or `\` in it, and programs take one that begins with `-` for an
+    option. What belongs to the file by its name, such as a bibliography, is copied with it.
+    """
+    path = root / main
+    if _PLAIN_NAME.fullmatch(path.name) and path.stem != LAUNCHER:
+        return main
+    for beside in sorted(path.parent.iterdir()):
+        if beside.is_file() and beside.stem == path.stem:
+            shutil.copy(beside, beside.with_name(f"{STAND_IN_MAIN}{beside.suffix}"))
+    return path.with_name(f"{STAND_IN_MAIN}{path.suffix}").relative_to(root).as_posix()
+
+
+def build_clean(root: Path, main: str, text: str) -> tuple[Build, Path]:
+    """The document as it is to be published; LatexError says why there is no PDF."""
+    engines = _engines(text, (root / main).parent)
+    for engine in engines:
+        build = Build(root, main, engine)
+        build.run(draft=True)
+        for _ in range(MAX_REPAIRS):
+            if not repair(build, fatal=build.is_fatal):
+                break
+            build.run(draft=True)
+        is_last = engine == engines[-1]
+        if is_last or not _wants_other_engine(build):
+            try:
+                return build, _finish(build)
+            except LatexError:
+                if is_last or not _lacks_a_font(build):
+                    raise
+        for suffix in (".aux", ".out", ".toc"):  # what one engine wrote would confuse the next
+            (build.folder / f"{build.job}{suffix}").unlink(missing_ok=True)
+    raise LatexError("does not compile")  # pragma: no cover - the last engine returns or raises
+
+
+def _build_marked(clean: Build, root: Path, begin: str) -> tuple[Build, Path]:
+    """The same with marks, in a copy of the folder: one pass, for the clean build left all references."""
+    marked = Build(root, clean.main, clean.engine)
+    marked.run(begin + marks.LOAD_MARKS)
+    if marked.pdf is None:
+        raise LatexError(f"cannot be marked: {_why(marked.log)}")
+    return marked, marked.pdf
+
+
+def _finish(build: Build) -> Path:
+    if build.is_fatal:
+        raise LatexError(f"does not compile: {_why(build.log, build.reason)}")
+    _convert_figures(build)
+    _run_tools(build)
+    before = build.state()
+    repairs = MAX_REPAIRS
+    for _ in range(MAX_PASSES):
+        build.run()
+        while build.pdf is None and repairs and repair(build, fatal=True):
+            repairs -= 1
+            build.run()
+        if build.pdf is None:
+            raise LatexError(f"does not compile: {_why(build.log, build.reason)}")
+        after = build.state()
+        if after == before:
+            break
+        before = after
+    build.notes += _problems(build.log)
+    assert build.pdf is not None
+    return build.pdf
+
+
+def _engines(text: str, folder: Path) -> list[str]:
+    """The programs to try, in order: what the author names, else pdfLaTeX, and those for Unicode fonts."""
+    others = ["lualatex", "xelatex"] if "\\directlua" in text else ["xelatex", "lualatex"]
+    magic = _MAGIC.search(text[:2000])
+    named = magic[1].lower() if magic else _engine_of_latexmk(folder)
+    known = sorted(["pdflatex", *others], key=lambda engine: engine != named)
+    return [engine for engine in known if engine == "pdflatex" or shutil.which(engine)]
+
+
+def _engine_of_latexmk(folder: Path) -> str | None:
+    """The program that the settings of latexmk name; they are read, never run."""
+    for name in ("latexmkrc", ".latexmkrc"):
+        path = folder / name
+        if path.is_file():
+            text = path.read_text(encoding="utf-8", errors="replace")[:20_000]
+            mode = re.search(r"^\s*\$pdf_mode\s*=\s*['\"]?([1-5])", text, re.MULTILINE)
+            if mode and mode[1] in _LATEXMK_MODES:
+                return _LATEXMK_MODES[mode[1]]
+            program = re.search(r"^\s*\$pdflatex\s*=\s*['\"]?\s*(xelatex|lualatex)", text, re.MULTILINE)
+            if program:
+                return program[1]
+    return None
+
+
+def _wants_other_engine(build: Build) -> bool:
+    """Whether the errors say that another program is needed, or a font is missing that others do without."""
+    wants = _OTHER_ENGINE.search("\n".join(_ERROR.findall(build.log))) is not None
+    return wants or _lacks_a_font(build) if build.is_fatal else wants and build.engine == "pdflatex"
+
+
+def _lacks_a_font(build: Build) -> bool:
+    """Whether pdfTeX has not found a font; the programs for Unicode fonts take others."""
+    missing = missing_file(build.log)
+    return build.engine == "pdflatex" and missing is not None and "." not in missing
+
+
+def _why(log: str, reason: str | None = None) -> str:
+    """Why there is no PDF, and which package would help."""
+    if reason is not None and _LIMIT.match(reason):
+        return reason
+    file = missing_file(log)
+    if file is not None:
+        return f"{file} is missing ({_where(file) or 'no Debian package of TeX has it'})"
+    fatal = re.search(r"^! ?((?:TeX capacity exceeded|pdfTeX error).*)", log, re.MULTILINE)
+    why = (fatal[1] if fatal else first_error(log)) or reason or "it makes no page"
+    if _SHELL_ESCAPE.search(why):
+        why += "; programs are not run for a document"
+    return why
+
+
+def _problems(log: str) -> Iterator[str]:
+    """What a reader should know about a document that has a PDF."""
+    errors = re.findall(r"^! ?(.*)", log, re.MULTILINE)
+    if errors:
+        yield f"compiles with {counted(len(errors), 'error')}; the first: {first_error(log)}"
+        escape = next((error for error in errors if _SHELL_ESCAPE.search(error)), None)
+        if escape is not None:
+            yield f"wants to run programs, which is not done: {escape}"
+    missing = missing_file(log)
+    if missing is not None:
+        where = _where(missing)
+        yield f"{missing} is missing" + (f" ({where})" if where else "")
+
+
+def _where(file: str) -> str:
+    """Which Debian package has a file, and what installs it."""
+    package = package_of(file)
+    how = f": {pdflatex.FONTS_EXTRA}" if package == "texlive-fonts-extra" else ""
+    return f"Debian's {package} has it{how}" if package else ""
+
+
+def _convert_figures(build: Build) -> None:
+    """EPS figures to PDF, which pdfLaTeX would ask a shell for."""
+    wanted = list(dict.fromkeys(_WANTS_EPS.findall(build.log)))[:MAX_FIGURES]
+    for stem in wanted:
+        if ".." in PurePosixPath(stem).parts or stem.startswith(("/", "-")):
+            continue
+        output = f"{stem}-eps-converted-to.pdf"
+        device = ("-sDEVICE=pdfwrite", f"-sOutputFile={output}", f"{stem}.eps")
+        if not build.tool("gs", "-q", "-dSAFER", "-dBATCH", "-dNOPAUSE", "-dEPSCrop", *device):
+            build.notes.append(f"the figure {stem}.eps cannot be converted")
+
+
+def _run_tools(build: Build) -> None:
+    """Bibliographies, indexes and glossaries that the document wants and does not bring."""
+    folder, job = build.folder, build.job
+    bbl = folder / f"{job}.bbl"
+    if (folder / f"{job}.bcf").is_file():
+        if not bbl.is_file() or "wrong format version" in build.log:
+            build.tool("biber", "--quiet", job)
+    else:
+        for aux in sorted(folder.glob("*.aux")):
+            if "\\bibdata{" in aux.read_text(errors="replace") and not aux.with_suffix(".bbl").is_file():
+                build.tool("bibtex", "-terse", aux.stem)
+    for index in sorted(folder.glob("*.idx")):
+        if not index.with_suffix(".ind").is_file():
+            build.tool("makeindex", "-q", index.name)
+    if (folder / f"{job}.nlo").is_file() and not (folder / f"{job}.nls").is_file():
+        build.tool("makeindex", "-q", "-s", "nomencl.ist", "-o", f"{job}.nls", f"{job}.nlo")
+    style, aux = folder / f"{job}.ist", folder / f"{job}.aux"
+    if style.is_file() and aux.is_file():
+        for log, out, entries in _GLOSSARY.findall(aux.read_text(errors="replace")):
+            if (folder / f"{job}.{entries}").is_file():
+                names = ("-t", f"{job}.{log}", "-o", f"{job}.{out}", f"{job}.{entries}")
+                build.tool("makeindex", "-q", "-s", style.name, *names)

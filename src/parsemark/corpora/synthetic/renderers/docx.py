@@ -56,14 +56,9 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
 
 
 def convert(folder: Path, names: list[str], profile: Path, *, of: str = "docx", to: str = "pdf") -> None:
-    """Set each `NAME.docx` of a folder as a PDF beside it, with LibreOffice's settings in `profile`.
+    """Set each `NAME.docx` of a folder as a PDF beside it, with LibreOffice's settings in a folder `profile`.
 
-    Args:
-        folder: Of the files.
-        names: Without their ends.
-        profile: A folder of LibreOffice's own.
-        of: What is read.
-        to: What is made; a filter and its options may follow, as LibreOffice takes them.
+    A filter and its options may follow in `to`, as LibreOffice takes them.
     """
     office = shutil.which("soffice") or shutil.which("libreoffice")
     if office is None:

@@ -1,8 +1,11 @@
 """Sets documents as web pages and prints them with Chromium; boxes come from the browser's own layout."""
 
+import json
 import shutil
+import sys
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from parsemark.corpora.synthetic.document import (
     DocumentDraft,
@@ -25,23 +28,9 @@ from parsemark.system.scratch import ScratchFolder
 LIMITS = {"cpu_s": 600, "memory_mb": 4096, "file_mb": 1024}
 PlacesOfPage = list[tuple[str, int, float, float, float, float]]
 """Key, page and box of everything that the browser set."""
-_STYLE = """
-* { box-sizing: border-box; } html, body { margin: 0; padding: 0; }
-.page { position: relative; overflow: hidden; break-after: page; } .page:last-child { break-after: auto; }
-.body { position: absolute; overflow: hidden; }
-.head, .number { position: absolute; left: 0; right: 0; text-align: center; font-size: 8pt; }
-h1, h2, p, ul, .figure, .table { margin: 0 0 0.75em 0; }
-h1 { font-size: 1.75em; line-height: 1.25; } h2 { font-size: 1.2em; line-height: 1.3; margin-top: 1em; }
-ul { list-style: none; padding: 0; } li { display: flex; } li > span:first-child { flex: 0 0 1.6em; }
-.table { margin: 1.1em 0; display: flow-root; } .caption { font-size: 0.92em; margin: 0.45em 0; }
-.notes { font-size: 0.82em; margin: 0.45em 0; }
-table { border-collapse: collapse; margin: 0 auto; }
-td, th { vertical-align: middle; } th { font-weight: bold; }
-sup { line-height: 0; font-size: 0.7em; }
-.bars { display: flex; align-items: flex-end; gap: 10px; width: 60%; margin: 0 auto 0.4em auto; }
-.bars { font-size: 7pt; }
-.bars > div { flex: 1; text-align: center; } .bars > div > div { margin: 0 auto 3px auto; width: 60%; }
-"""
+SCRIPT = Path(__file__).with_name("paginate.js")
+ARGUMENTS = ["--no-sandbox", "--font-render-hinting=none", "--disable-gpu"]
+_STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 
 def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
@@ -81,8 +70,35 @@ def print_pages(pages: list[dict[str, object]], folder: Path) -> list[PlacesOfPa
     read = [str(Path(chromium).resolve().parent)]
     with ScratchFolder("parsemark-") as work:
         rights = tool_rights(read, [str(work), str(folder)], **LIMITS)
-        found: list[PlacesOfPage] = run_on_jobs("Chromium", f"{__package__}.browser", jobs, rights, work)
+        found: list[PlacesOfPage] = run_on_jobs("Chromium", __name__, jobs, rights, work)
     return found
+
+
+def main() -> None:
+    """Print each page of the jobs that stand on stdin, and say where everything stands.
+
+    A process, because playwright allows one instance per thread, and the caller may have its own.
+    """
+    from playwright.sync_api import sync_playwright
+
+    jobs: dict[str, Any] = json.load(sys.stdin)
+    results = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=jobs["chromium"], args=ARGUMENTS)
+        context = browser.new_context(offline=True)
+        script = SCRIPT.read_text(encoding="utf-8")
+        for job in jobs["pages"]:
+            page = context.new_page()
+            page.set_content(job["html"], wait_until="load")
+            page.evaluate("() => document.fonts.ready.then(() => true)")
+            is_draft = "height" in job  # else a page that is printed as it is
+            places = page.evaluate(script, [job["height"], job["head"], job["numbered"]]) if is_draft else []
+            tagged = job.get("tagged", False)
+            page.pdf(path=job["pdf"], prefer_css_page_size=True, print_background=True, tagged=tagged)
+            page.close()
+            results.append(places)
+        browser.close()
+    json.dump(results, sys.stdout)
 
 
 def document(draft: DocumentDraft, *, paged: bool) -> str:
@@ -129,11 +145,9 @@ class _HtmlWriter:
             tag = "h1" if block.level == 0 else "h2"
             return f"<{tag}{key}>{_content(block.lines[0])}</{tag}>"
         if block.marks:
-            items = "".join(
-                f"<li><span>{escape(mark)}</span><span>{_content(line)}</span></li>"
-                for mark, line in zip(block.marks, block.lines, strict=True)
-            )
-            return f"<ul{key}>{items}</ul>"
+            pairs = zip(map(escape, block.marks), map(_content, block.lines), strict=True)
+            items = (f"<li><span>{mark}</span><span>{line}</span></li>" for mark, line in pairs)
+            return f"<ul{key}>{''.join(items)}</ul>"
         return f"<p{key}>{'<br>'.join(map(_content, block.lines))}</p>"
 
     def _beside(self, index: int, part: str, piece: Piece) -> str:
@@ -150,10 +164,10 @@ class _HtmlWriter:
         return f'<div class="figure"><div class="bars"{self.key(str(index))}>{bars}</div>{caption}</div>'
 
     def _table_block(self, index: int, block: TableBlock) -> str:
-        caption = self._beside(index, "caption", block.caption)
-        table, notes = self._table(index, block), self._beside(index, "notes", block.notes)
-        parts = [table, notes, caption] if block.caption_below else [caption, table, notes]
-        return f'<div class="table{" long" if block.long else ""}">{"".join(parts)}</div>'
+        written = {part: self._beside(index, part, getattr(block, part)) for part in ("caption", "notes")}
+        written["table"] = self._table(index, block)
+        parts = "".join(written[part] for part in block.parts)
+        return f'<div class="table{" long" if block.long else ""}">{parts}</div>'
 
     def _table(self, index: int, block: TableBlock) -> str:
         look, layout = block.look, block.layout
@@ -182,8 +196,8 @@ class _HtmlWriter:
             style.append("white-space: nowrap")
         if in_head and look.head_white:
             style.append("color: #fff")
-        spans = f' rowspan="{cell.rowspan}"' if cell.rowspan > 1 else ""
-        spans += f' colspan="{cell.colspan}"' if cell.colspan > 1 else ""
+        sizes = {"rowspan": cell.rowspan, "colspan": cell.colspan}
+        spans = "".join(f' {name}="{size}"' for name, size in sizes.items() if size > 1)
         tag = "th" if in_head else "td"
         key = self.key(f"{index}.{cell.row}.{cell.col}")
         return f'<{tag}{spans}{key} style="{"; ".join(style)}">{_content(cell.piece)}</{tag}>'
@@ -206,3 +220,7 @@ def _content(piece: Piece) -> str:
         body = f"<i>{body}</i>" if run.italic else body
         content += f"<b>{body}</b>" if run.bold else body
     return content
+
+
+if __name__ == "__main__":
+    main()

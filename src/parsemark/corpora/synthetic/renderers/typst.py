@@ -26,14 +26,7 @@ from parsemark.pdf.text import is_right_to_left
 from parsemark.system import write_bytes, write_text
 from parsemark.system.processes import run_on_jobs, tool_rights
 
-_MARKS = """
-#let _at(key, end) = [#metadata((key, end))<mark>]
-#let area(key, body) = {
-  place(top + left, _at(key, 0))
-  place(bottom + right, _at(key, 1))
-  body
-}
-"""
+_MARKS = Path(__file__).with_name("marks.typ").read_text(encoding="utf-8")
 _PLACES = "\n#context [#metadata(query(<mark>).map(m => (..m.value, m.location().position())))<places>]\n"
 THICK, THIN = "0.9pt + black", "0.4pt + black"
 LIMITS = {"cpu_s": 600, "memory_mb": 4096, "file_mb": 256}
@@ -58,10 +51,9 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
 
 
 def set_sources(jobs: list[list[Any]], folder: Path) -> list[Any]:
-    """Set sources, each as a PDF beside it; a job is a name, a path and folders of fonts.
+    """What each source says in its metadata `<places>`, set as a PDF beside it.
 
-    Returns:
-        What each source says in its metadata `<places>`.
+    A job is a name, a path and folders of fonts.
     """
     import_module("typst")  # says that it is missing, where it is
     found: list[Any] = run_on_jobs("Typst", __name__, jobs, tool_rights((), [str(folder)], **LIMITS), folder)
@@ -155,17 +147,14 @@ class _TypstWriter:
             body = f"text({style}, {_content(block.lines[0])})"
             if look.centred_title and block.level == 0:
                 body = f"align(center, {body})"
-            inner = _area(str(self.index), body)
-            return f"block(width: 100%, breakable: false, sticky: true, above: 1.4em, {{{inner}}})"
+            return f"block(width: 100%, breakable: false, sticky: true, above: 1.4em, {{{self._area(body)}}})"
         if block.marks:
-            items = ", ".join(
-                f"{_string(mark)}, {_content(line)}"
-                for mark, line in zip(block.marks, block.lines, strict=True)
-            )
+            pairs = zip(block.marks, block.lines, strict=True)
+            items = ", ".join(f"{_string(mark)}, {_content(line)}" for mark, line in pairs)
             body = f"grid(columns: (1.6em, 1fr), row-gutter: 0.65em, {items})"
         else:
             body = f"par({' + linebreak() + '.join(map(_content, block.lines))})"
-        return f"block(width: 100%, breakable: false, {{{_area(str(self.index), body)}}})"
+        return f"block(width: 100%, breakable: false, {{{self._area(body)}}})"
 
     def _bars(self, block: FigureBlock) -> str:
         accent = self.draft.look.accent
@@ -174,40 +163,36 @@ class _TypstWriter:
             for share in block.shares
         )
         labels = ", ".join(f"text(size: 7pt, {_string(label)})" for label in block.labels)
-        grid = (
-            f"grid(columns: (1fr,) * {len(block.labels)}, row-gutter: 3pt, align: center, {bars}, {labels})"
-        )
-        drawing = f"block(width: 60%, {{{_area(str(self.index), grid)}}})"
+        columns = f"columns: (1fr,) * {len(block.labels)}"
+        grid = f"grid({columns}, row-gutter: 3pt, align: center, {bars}, {labels})"
+        drawing = f"block(width: 60%, {{{self._area(grid)}}})"
         caption = self._beside("caption", block.caption, 0.9)
         return f"block(width: 100%, breakable: false, {{align(center, {drawing}); {caption}}})"
 
     def _beside(self, part: str, piece: Piece, scale: float) -> str:
         size = self.draft.look.size * scale
-        body = _area(f"{self.index}.{part}", f"text(size: {size:.2f}pt, {_content(piece)})")
+        body = self._area(f"text(size: {size:.2f}pt, {_content(piece)})", part)
         return f"block(width: 100%, breakable: false, spacing: 0.7em, {{{body}}})" if piece.runs else ""
 
     def _table_block(self, block: TableBlock) -> str:
-        caption = self._beside("caption", block.caption, 0.92)
-        notes = self._beside("notes", block.notes, 0.82)
-        table = f"align(center, {self._table(block)})"
-        order = [table, notes, caption] if block.caption_below else [caption, table, notes]
-        parts = "; ".join(part for part in order if part)
+        written = {
+            "caption": self._beside("caption", block.caption, 0.92),
+            "table": f"align(center, {self._table(block)})",
+            "notes": self._beside("notes", block.notes, 0.82),
+        }
+        parts = "; ".join(written[part] for part in block.parts)
         breakable = "true" if block.long else "false"
         return f"block(width: 100%, breakable: {breakable}, above: 1.3em, below: 1.3em, {{{parts}}})"
 
     def _table(self, block: TableBlock) -> str:
-        look, draft = block.look, block.layout.draft
-        head = draft.header_rows
+        look, head = block.look, block.layout.draft.header_rows
         cells = [c for _, c in sorted(block.layout.cells.items())]
         header = ", ".join(self._cell(block, c) for c in cells if c.row < head)
         body = ", ".join(self._cell(block, c) for c in cells if c.row >= head)
-        arguments = [
-            f"columns: ({', '.join(_columns(block))},)",
-            f"inset: (x: {look.pad_x}pt, y: {look.pad_y}pt)",
-            *([f"table.header({header})"] if header else []),
-            body,
-        ]
-        return f"{{set text(size: {look.size}pt); set par(justify: false); table({', '.join(arguments)})}}"
+        repeated = f"table.header({header}), " if header else ""
+        inset = f"inset: (x: {look.pad_x}pt, y: {look.pad_y}pt)"
+        table = f"table(columns: ({', '.join(_columns(block))},), {inset}, {repeated}{body})"
+        return f"{{set text(size: {look.size}pt); set par(justify: false); {table}}}"
 
     def _cell(self, block: TableBlock, cell: Placed) -> str:
         look, draft = block.look, block.layout.draft
@@ -218,7 +203,7 @@ class _TypstWriter:
         if in_head:
             fill = "white" if look.head_white else "black"
             content = f'text(weight: "bold", fill: {fill}, {content})'
-        area = _area(f"{self.index}.{cell.row}.{cell.col}", content)
+        area = self._area(content, cell.row, cell.col)
         side = {"l": "start", "r": "end", "c": "center"}[block.side(cell)]
         fill = f'rgb("{colour}")' if (colour := block.fill(cell.row)) else "none"
         return (
@@ -226,15 +211,14 @@ class _TypstWriter:
             f"align: {side} + horizon, fill: {fill}, stroke: {self._stroke(block, cell)}, {{{area}}})"
         )
 
+    def _area(self, body: str, *part: str | int) -> str:
+        return f'area("{".".join(map(str, (self.index, *part)))}", {body})'
+
     def _stroke(self, block: TableBlock, cell: Placed) -> str:
         names = {"right": "left", "left": "right"} if self.draft.words.right_to_left else {}
         sides = {names.get(side, side): thick for side, thick in block.borders(cell).items()}
         strokes = ", ".join(f"{side}: {THICK if thick else THIN}" for side, thick in sides.items())
         return f"({strokes})" if strokes else "none"
-
-
-def _area(key: str, body: str) -> str:
-    return f'area("{key}", {body})'
 
 
 def _columns(block: TableBlock) -> list[str]:

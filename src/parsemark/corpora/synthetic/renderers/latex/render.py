@@ -1,8 +1,9 @@
 """From a draft to a PDF and the places of all it shows: measuring, packing, a clean and a marked compile."""
 
+import random
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -10,16 +11,16 @@ from typing import NamedTuple
 from parsemark.corpora.latex.cell_boxes import MarkedTable
 from parsemark.corpora.latex.marks import MARKS_FILE, MarkedPage, read_marks
 from parsemark.corpora.synthetic import document
-from parsemark.corpora.synthetic.document import Block, DocumentDraft, TableBlock, TextBlock
+from parsemark.corpora.synthetic.document import Block, DocumentDraft, SheetDraft, TableBlock, TextBlock
 from parsemark.corpora.synthetic.looks import looks
 from parsemark.corpora.synthetic.pieces import plain
 from parsemark.corpora.synthetic.plan import stream
 from parsemark.corpora.synthetic.renderers.latex import writer as latex
-from parsemark.corpora.synthetic.renderers.latex.pack import Packer, SheetPlan, Size, boxes_to_measure
-from parsemark.corpora.synthetic.renderers.latex.tabular import longtable
-from parsemark.corpora.synthetic.renderers.latex.writer import GAP_INSIDE, LatexWriter
+from parsemark.corpora.synthetic.renderers.latex.writer import GAP_INSIDE, LatexWriter, gap
 from parsemark.corpora.synthetic.truth import Place, Rendered
 from parsemark.errors import LatexError
+from parsemark.model import Category
+from parsemark.model.table import slot
 from parsemark.system.pdflatex import Compiled, CompileLimits, compile_latex, precompiled
 
 HEAD, PAGE_NUMBER = 1, 2
@@ -28,6 +29,10 @@ LIMITS = CompileLimits(cpu_s=120, wall_s=600)
 LONG_PASSES = 3  # head and body of a long table find common widths through the aux file
 LONG_END = 0.45  # how far down its last page a long table should end
 OVERFULL_PT = 0.5
+SMALLEST_SCALE = 0.6
+LOOK_AHEAD = 10  # how many blocks are tried for the rest of a column before it is left free
+SPARE = 4.0  # height that is kept free, for what measuring cannot see
+BELOW_HEADING = 60.0  # room that a heading must have below it
 PACKAGES = r"""
 \usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{textcomp}
 \usepackage{amsmath,amssymb,array,booktabs,multirow,longtable,graphicx,etoolbox,pict2e,geometry}
@@ -35,6 +40,145 @@ PACKAGES = r"""
 """
 _MEASURED = re.compile(r"^@PM (\d+) (-?[\d.]+)pt (-?[\d.]+)pt (-?[\d.]+)pt", re.MULTILINE)
 _OVERFULL = re.compile(r"^Overfull \\vbox \(([\d.]+)pt", re.MULTILINE)
+
+
+class Size(NamedTuple):
+    """Of a box, in points; `height` includes the depth."""
+
+    width: float
+    height: float
+
+
+class SheetPlan(NamedTuple):
+    """What goes where on one page."""
+
+    wide: tuple[Block, ...]  # over all columns, at the top
+    columns: tuple[tuple[Block, ...], ...]
+
+    def blocks(self) -> list[Block]:
+        """In reading order."""
+        return [*self.wide, *(block for column in self.columns for block in column)]
+
+
+class Packer:
+    """Fills the pages of one document from its texts, in order."""
+
+    def __init__(self, draft: DocumentDraft, sizes: Mapping[str, Size], rng: random.Random) -> None:
+        self.look, self.sizes, self.rng = draft.look, sizes, rng
+        self.texts = list(draft.blocks)
+        self.writer = LatexWriter(draft)
+
+    def fit_table(self, block: TableBlock, height: float) -> tuple[TableBlock, bool, float] | None:
+        """A table scaled to fit into a height, whether it takes all columns, and its own height; or None."""
+        natural = self.sizes[self.writer.natural(block)]
+        width, tall = natural[::-1] if block.rotate else natural
+        wide = self.look.columns > 1 and width > self.look.column_width
+        room = self.look.text_width if wide else self.look.column_width
+        beside = sum(self.sizes[unit].height + GAP_INSIDE for unit in self.writer.beside(0, block, room))
+        free = height - beside - gap(self.look) - SPARE
+        scale = min(1.0, room / width, free / tall)
+        if free <= 0 or scale < SMALLEST_SCALE:
+            return None
+        scale = 1.0 if scale > 0.999 else scale * 0.995
+        return replace(block, scale=scale), wide, beside + gap(self.look) + tall * scale
+
+    def page(self, sheet: SheetDraft, *, all_tables: bool) -> SheetPlan:
+        """A page with the wanted tables (at least one, if not all must be there), and text in the rest."""
+        look = self.look
+        free = [look.text_height] * look.columns
+        wide: list[Block] = []
+        placed: list[list[Block]] = [[] for _ in range(look.columns)]
+        count = 0
+        for block in sheet.tables:
+            if count == sheet.wanted:
+                break
+            column = max(range(look.columns), key=lambda c: free[c])
+            fitted = self.fit_table(block, min(free)) or self.fit_table(block, max(free))
+            if fitted is None or (fitted[1] and fitted[2] > min(free)):
+                continue
+            table, across, height = fitted
+            count += 1
+            if across:
+                wide.append(table)
+                free = [room - height for room in free]
+            else:
+                placed[column].append(table)
+                free[column] -= height
+        if count < (sheet.wanted if all_tables else min(1, sheet.wanted)):
+            raise LatexError(f"Only {count} of {sheet.wanted} tables fit on a page.")
+        return SheetPlan(tuple(wide), tuple(map(self._column, free, placed)))
+
+    def in_order(self) -> list[SheetPlan]:
+        """Pages of one column with all blocks in the order of the draft."""
+        pages: list[list[Block]] = []
+        room = 0.0
+        for text in self.texts:
+            block: Block = text
+            if isinstance(text, TableBlock):
+                fitted = self.fit_table(text, self.look.text_height)
+                if fitted is None:
+                    raise LatexError("A table is too large for a page.")
+                block, _, height = fitted
+            else:
+                height = self.height(text)
+            if not pages or height + _room_below(block) > room:
+                pages.append([])
+                room = self.look.text_height - SPARE
+            pages[-1].append(block)
+            room -= height
+        return [SheetPlan((), (tuple(page),)) for page in pages]
+
+    def height(self, block: Block) -> float:
+        """Height of a block with the gap that follows it, and of its footnote."""
+        units = self.writer.in_column(block)
+        return sum(self.sizes[unit].height for unit in units) + GAP_INSIDE * (len(units) - 1) + gap(self.look)
+
+    def take(self, room: float) -> list[Block]:
+        """Blocks from the front of the texts, as many as fit."""
+        taken: list[Block] = []
+        room -= SPARE
+        index = 0
+        while index < min(LOOK_AHEAD, len(self.texts)) and room > 12:
+            block = self.texts[index]
+            height = self.height(block)
+            if height + _room_below(block) > room:
+                index += 1
+            else:
+                taken.append(self.texts.pop(index))
+                room -= height
+        while taken and _is_heading(taken[-1]):
+            taken.pop()
+        return taken
+
+    def _column(self, room: float, tables: Sequence[Block]) -> tuple[Block, ...]:
+        """Tables with as much text around them as the room takes; none right below a heading."""
+        mixed = self.take(room)
+        for table in tables:
+            places = [i for i in range(len(mixed) + 1) if i == 0 or not _is_heading(mixed[i - 1])]
+            mixed.insert(self.rng.choice(places), table)
+        return tuple(mixed)
+
+
+def _is_heading(block: Block) -> bool:
+    return isinstance(block, TextBlock) and block.category == Category.TITLE
+
+
+def _room_below(block: Block) -> float:
+    return BELOW_HEADING if _is_heading(block) else 0.0
+
+
+def boxes_to_measure(draft: DocumentDraft, tables: Iterable[TableBlock]) -> list[str]:
+    """All boxes whose size must be known before a document can be packed."""
+    writer, look = LatexWriter(draft), draft.look
+    found: list[str] = []
+    for block in (*draft.blocks, *tables):
+        if isinstance(block, TableBlock):
+            found.append(writer.natural(block))
+            for width in (look.column_width, look.text_width):
+                found += writer.beside(0, block, width)
+        else:
+            found += writer.in_column(block)
+    return list(dict.fromkeys(found))
 
 
 def precompile() -> None:
@@ -121,7 +265,7 @@ class _Setting:
         parts = []
         for index, block in blocks:
             units = [rf"\pmunit{{{unit}}}" for unit in writer.units(index, block, width)]
-            parts.append(rf"\kern{GAP_INSIDE}bp".join(units) + rf"\kern{latex.gap(self.look)}bp" + "\n")
+            parts.append(rf"\kern{GAP_INSIDE}bp".join(units) + rf"\kern{gap(self.look)}bp" + "\n")
         return "".join(parts)
 
     def _long_body(self, packer: Packer) -> _Body:
@@ -138,7 +282,7 @@ class _Setting:
         own = blocks[at]
         assert isinstance(own, TableBlock)
         caption = rf"\pmunit{{{writer.beside(at, own, width)[0]}}}\nobreak\kern2pt"
-        long = f"{{{latex.setting(table)}{longtable(table.layout, table.look.line, width)}}}"
+        long = f"{{{latex.setting(table)}{latex.longtable(table.layout, table.look.line, width)}}}"
         above, below = (self._stack(part, writer, width) for part in (numbered[:at], numbered[at + 1 :]))
         return _Body(f"{above}\n{caption}{long}\n{below}\n", blocks, keys)
 
@@ -240,8 +384,7 @@ def _cells(
 ) -> Iterator[Place]:
     """The cells of a table, or of some rows of it; raises if TeX's grid is another one."""
     layout = block.layout if rows is None else block.layout.part(rows)
-    wanted = {(c.row, c.col, c.rowspan, c.colspan) for c in layout.cells.values()}
-    found = {(c.row, c.col, c.rowspan, c.colspan) for c in marked.cells}
+    wanted, found = set(map(slot, layout.cells.values())), marked.slots
     if (layout.n_rows, layout.draft.n_cols) != (marked.n_rows, marked.n_cols) or wanted != found:
         raise LatexError(f"The grid of a table differs from TeX's own at {sorted(wanted ^ found)[:3]}.")
     for cell in marked.cells:
