@@ -27,52 +27,40 @@ _PUBLIC = {
     }.items()
     for name in names.split()
 }
-_OF_BENCH = tuple(
-    f"parsemark.{module}" for module in ("api", "version_history", "corpora", "parsers", "store")
-)
+_OF_BENCH = [f"parsemark.{room}" for room in ("api", "version_history", "corpora", "parsers", "store")]
 """What `pip install parsemark` alone cannot do."""
 
-__all__ = ["__version__", *_PUBLIC]  # noqa: PLE0604 - the names are the keys of the table above
+__all__ = [
+    "Box", "Cell", "Element", "FormatError", "Page", "ParsemarkError", "Prediction", "Run", "Sample", "Score",
+    "Status", "Table", "__version__", "bench", "bisect", "board", "build_report", "bundle_run", "calibrate",
+    "compare", "ensemble", "estimate_confidence", "gate", "get_metric", "get_parser", "grits", "history",
+    "list_metrics", "load_corpus", "read_document", "read_table", "read_tables", "score", "score_predictions",
+    "score_run", "teds", "verify_bundle", "write_document", "write_table",
+]  # fmt: skip
 
 if TYPE_CHECKING:
-    from parsemark.api import bench as bench
-    from parsemark.api import board as board
-    from parsemark.api import build_report as build_report
-    from parsemark.api import bundle_run as bundle_run
-    from parsemark.api import calibrate as calibrate
-    from parsemark.api import compare as compare
-    from parsemark.api import ensemble as ensemble
-    from parsemark.api import estimate_confidence as estimate_confidence
-    from parsemark.api import gate as gate
-    from parsemark.api import score_predictions as score_predictions
-    from parsemark.api import score_run as score_run
-    from parsemark.api import verify_bundle as verify_bundle
-    from parsemark.corpora import load_corpus as load_corpus
-    from parsemark.errors import FormatError as FormatError
-    from parsemark.errors import ParsemarkError as ParsemarkError
-    from parsemark.formats import read_document as read_document
-    from parsemark.formats import read_table as read_table
-    from parsemark.formats import read_tables as read_tables
-    from parsemark.formats import write_document as write_document
-    from parsemark.formats import write_table as write_table
-    from parsemark.metrics import get_metric as get_metric
-    from parsemark.metrics import grits as grits
-    from parsemark.metrics import list_metrics as list_metrics
-    from parsemark.metrics import score as score
-    from parsemark.metrics import teds as teds
-    from parsemark.model import Box as Box
-    from parsemark.model import Cell as Cell
-    from parsemark.model import Element as Element
-    from parsemark.model import Page as Page
-    from parsemark.model import Prediction as Prediction
-    from parsemark.model import Sample as Sample
-    from parsemark.model import Score as Score
-    from parsemark.model import Status as Status
-    from parsemark.model import Table as Table
-    from parsemark.parsers import get_parser as get_parser
-    from parsemark.store import Run as Run
-    from parsemark.version_history import bisect as bisect
-    from parsemark.version_history import history as history
+    from parsemark.api import (
+        bench,
+        board,
+        build_report,
+        bundle_run,
+        calibrate,
+        compare,
+        ensemble,
+        estimate_confidence,
+        gate,
+        score_predictions,
+        score_run,
+        verify_bundle,
+    )
+    from parsemark.corpora import load_corpus
+    from parsemark.errors import FormatError, ParsemarkError
+    from parsemark.formats import read_document, read_table, read_tables, write_document, write_table
+    from parsemark.metrics import get_metric, grits, list_metrics, score, teds
+    from parsemark.model import Box, Cell, Element, Page, Prediction, Sample, Score, Status, Table
+    from parsemark.parsers import get_parser
+    from parsemark.store import Run
+    from parsemark.version_history import bisect, history
 
 
 def __getattr__(name: str) -> Any:

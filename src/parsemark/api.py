@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -134,8 +135,6 @@ def parse(
     events: Events | None = None,
 ) -> Run:
     """Parse a corpus into a run directory; see `bench`."""
-    from dataclasses import replace
-
     from parsemark.engine.derived.parsers import add_made_of_others, split_specs
     from parsemark.engine.parsing.parse import parse_corpus
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
@@ -179,8 +178,6 @@ def parse_routed(
 
     The outputs stand in the run under the name `routed`, beside those of the parsers that made them.
     """
-    from dataclasses import replace
-
     from parsemark.choose.route import read_route
     from parsemark.corpora.render import look_at
     from parsemark.engine.derived.parsers import add_routed
@@ -195,9 +192,8 @@ def parse_routed(
     for spec in dict.fromkeys(wanted.values()):
         # A comma makes the list one of ids, also where it is a single number.
         pages = ",".join(key for key in keys if wanted[key] == spec) + ","
-        run = parse(
-            loaded, [spec], replace(options, pages=pages), out=out, overwrite=overwrite, events=events
-        )
+        some = replace(options, pages=pages)
+        run = parse(loaded, [spec], some, out=out, overwrite=overwrite, events=events)
         overwrite = False
     add_routed(run, {key: named[spec] for key, spec in wanted.items()})
     return run
@@ -340,8 +336,6 @@ def stable(
         events: Told about progress.
         progress: Called with 1 after each page that has been rewritten.
     """
-    from dataclasses import replace
-
     from parsemark.corpora.making import silent
     from parsemark.corpora.stable_variants import THREADS, rewrite_corpus
     from parsemark.engine.parsing.parse import parse_corpus

@@ -23,9 +23,7 @@ class SpentError(ParsemarkError):
 
 
 class Budget:
-    """What one session may spend (None as the limit for any sum) and has spent, in a table that processes
-    share.
-    """
+    """What one session may spend (limit None: any sum) and has spent, in a table that processes share."""
 
     def __init__(
         self, limit_usd: float | None, db: sqlite3.Connection | None = None, session: str = ""
@@ -47,9 +45,8 @@ class Budget:
         )
         if changed.rowcount == 1:
             return "yes"
-        (n_open,) = self._db.execute(
-            "SELECT n_open FROM ledger WHERE session = ?", (self._session,)
-        ).fetchone()
+        own = "SELECT n_open FROM ledger WHERE session = ?"
+        (n_open,) = self._db.execute(own, (self._session,)).fetchone()
         return "wait" if n_open and self.spent() + worst <= self.limit_usd + _ROUNDING else "no"
 
     def settle(self, worst: float, paid: float) -> None:

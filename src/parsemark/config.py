@@ -101,9 +101,8 @@ def settings_text(*, corpus: str, parsers: Sequence[str], protocols: Sequence[st
     listed = ", ".join(_quoted(parser) for parser in parsers)
     recipes = ", ".join(_quoted(protocol) for protocol in protocols)
     template = Path(__file__).with_name("parsemark.toml.template").read_text(encoding="utf-8")
-    return template.format(
-        corpus=_quoted(corpus), parsers=listed, protocols=recipes, out=_quoted(f"runs/{name}")
-    )
+    out = _quoted(f"runs/{name}")
+    return template.format(corpus=_quoted(corpus), parsers=listed, protocols=recipes, out=out)
 
 
 def _quoted(text: str) -> str:

@@ -87,9 +87,8 @@ class FormatError(ParsemarkError):
     """
 
     def __init__(self, message: str, *, position: int | None = None, where: str | None = None) -> None:
-        place = "".join(
-            [f" in {where}" if where else "", f" at offset {position}" if position is not None else ""]
-        )
+        offset = "" if position is None else f" at offset {position}"
+        place = (f" in {where}" if where else "") + offset
         super().__init__(f"{message}{f' ({place.strip()})' if place else ''}")
         self.message = message
         self.position = position

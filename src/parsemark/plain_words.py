@@ -233,11 +233,6 @@ def format_p(p: float | None) -> str:
     return "< 0.001" if p is not None and p < 0.001 else rounded(p)
 
 
-VERDICTS = {state: state.replace("_", " ") for state in ("better", "worse", "equivalent", "not_resolved")}
-VERDICTS["equal"] = "equal on every document"
-"""What the data say about two parsers, in words."""
-
-
 def state_words(state: str) -> str:
     """The verdict on a pair in one or two words.
 

@@ -196,9 +196,7 @@ class Registry:
         return name in self._targets()
 
     def load(self, name: str) -> Any:
-        """Import and return what `name` stands for; PluginError if code of another package cannot be
-        imported.
-        """
+        """Import what `name` stands for; PluginError if code of another package cannot be imported."""
         targets = self._targets()
         if name not in targets:
             raise UnknownNameError(self.kind, name, targets)

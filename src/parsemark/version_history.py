@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parsemark import api
+from parsemark.errors import ParserError, UsageError
 from parsemark.plain_words import counted
+from parsemark.specs import tool_of
 
 if TYPE_CHECKING:
     from parsemark.corpora import Corpus
@@ -31,11 +33,8 @@ SKIP = 125  # with this code a command says that a version cannot be tried, as f
 
 
 def versions(parser: str, *, pre: bool = False) -> tuple[str, ...]:
-    """The releases of a parser's package that the index has for this Python, oldest first.
-
-    Args:
-        parser: A name, or the path of a worker script.
-        pre: Also alphas, betas and release candidates.
+    """The releases of a parser's package (by name, or by the path of a worker script) that the index has for
+    this Python, oldest first; `pre`: also alphas, betas and release candidates.
     """
     from parsemark.parsers import get_parser
     from parsemark.parsers.versions import own_package, releases
@@ -85,7 +84,6 @@ def history(
 
 def _names_in(run: Run, specs: Sequence[str], note: Callable[[str], None]) -> list[str]:
     """The names that specs have in a run, of those with an output; a worker may not fit an old release."""
-    from parsemark.errors import ParserError
     from parsemark.parsers import get_parser
 
     records, found = run.records(), []
@@ -161,7 +159,6 @@ def bisect(
         out: The run directory; by default `runs/bisect-NAME`, made anew.
         events: Receives progress.
     """
-    from parsemark.errors import ParserError, UsageError
     from parsemark.parsers import get_parser
     from parsemark.parsers.catalogue import with_version
     from parsemark.store import Run
@@ -200,7 +197,6 @@ def _known_or_package(parser: str) -> str:
 
     A command looks at the package itself, so nobody should have to write a worker for it.
     """
-    from parsemark.errors import UsageError
     from parsemark.parsers import get_parser
     from parsemark.system import cache_folder, make_folder, write_text
 
@@ -220,14 +216,11 @@ def _known_or_package(parser: str) -> str:
 
 
 def _folder(out: str | Path | None, what: str, parser: str) -> Path:
-    from parsemark.specs import tool_of
-
     return Path(out) if out is not None else Path("runs") / f"{what}-{Path(tool_of(parser)).stem}"
 
 
 def _line(parser: str, good: str, bad: str, repo: Path | None, *, pre: bool) -> list[str]:
     """All versions from the good one to the bad one, whichever is the older."""
-    from parsemark.errors import UsageError
     from parsemark.parsers.versions import GIT, commits_between, repository
 
     if repo is not None:
@@ -251,7 +244,6 @@ def _by_figure(
     run: Run, figure: str | None, spec: str, version: str, best: Probe | None, drop: float
 ) -> Probe:
     """Hold the figure of a version against the best one; where one of them has none, what both gave."""
-    from parsemark.errors import UsageError
     from parsemark.parsers import get_parser
     from parsemark.verdicts.bisection import ALIKE, Probe
 
@@ -275,21 +267,14 @@ def _by_figure(
 
 
 def _by_command(spec: str, version: str, command: str) -> Probe:
-    from parsemark.errors import UsageError
     from parsemark.parsers import get_parser
     from parsemark.verdicts.bisection import Probe
 
-    parser = get_parser(spec)
+    parser, nothing = get_parser(spec), subprocess.DEVNULL
     parser.install()
+    words, env = shlex.split(command), _environment(parser)
     try:
-        code = subprocess.run(
-            shlex.split(command),
-            env=_environment(parser),
-            timeout=COMMAND_TIMEOUT_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-        ).returncode
+        code = subprocess.call(words, env=env, timeout=COMMAND_TIMEOUT_S, stdin=nothing, stdout=nothing)
     except subprocess.TimeoutExpired:
         return Probe(version, "bad", why=f"the command took longer than {COMMAND_TIMEOUT_S} s")
     except OSError as error:

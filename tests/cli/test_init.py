@@ -80,9 +80,8 @@ def test_every_key_is_shown_by_init_and_is_a_flag() -> None:
     """A key that no flag has would be ignored in silence."""
     import inspect
 
-    from parsemark.cli.bench import bench
-    from parsemark.cli.gate import gate
-    from parsemark.cli.parse import parse
+    from parsemark.cli.bench import bench, parse
+    from parsemark.cli.compare import gate
 
     text = settings_text(corpus="demo", parsers=["x"], protocols=["tables"], name="x")
     for section in (config.BenchSettings, config.GateSettings):

@@ -13,7 +13,7 @@ from parsemark.engine.parsing.page_worker import PageLimits
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.errors import WriteError
 from parsemark.store import ParseRecord, Run
-from parsemark.store.journal import Journal
+from parsemark.store.parses import Journal
 
 LIMITS = PageLimits(timeout_s=60, patience=1, memory_mb=300, max_answer_bytes=2**20)
 IMPATIENT = dataclasses.replace(LIMITS, timeout_s=10)

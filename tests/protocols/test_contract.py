@@ -140,7 +140,7 @@ def test_specs_parse_back(registered: None) -> None:
 
 
 def test_query_tells_protocols_apart(run: Run) -> None:
-    from parsemark.store.query import query_run
+    from parsemark.store.run import query_run
 
     rows = dict(query_run(run.path, "SELECT protocol, count(*) FROM scores GROUP BY protocol").rows)
     assert rows["words"] == 8 and rows["tables"] > 8

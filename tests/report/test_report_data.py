@@ -22,11 +22,10 @@ from parsemark.report import build_report
 from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import all_sections, pareto_front
 from parsemark.report.chunks import MAX_CELL_CHARACTERS, MAX_CELLS, decode, prediction_json, write_chunk
-from parsemark.report.element_lists import element_table
 from parsemark.report.names import page_file, safe_name
 from parsemark.report.page_chunks import _scores
-from parsemark.report.page_images import write_images
 from parsemark.report.source import RunSource, page_values
+from parsemark.report.viewer import element_table, write_images
 from parsemark.store import Run
 from parsemark.system import file_sha256
 

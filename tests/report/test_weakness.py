@@ -23,7 +23,8 @@ __all__ = ["edit_runs"]  # a fixture
 def test_small_groups_are_held_back_and_every_row_leads_to_its_pages(source: RunSource) -> None:
     fair = next(p for p in source.parsers if p.name == "fair")
     shown, held_back = profile(source, fair)
-    assert shown and all(row.n >= FEWEST for row in shown) and all(row.n < FEWEST for row in held_back)
+    assert shown and all(row.part.n >= FEWEST for row in shown)
+    assert all(row.part.n < FEWEST for row in held_back)
     assert [row.behind for row in shown] == sorted((row.behind for row in shown), reverse=True)
     for row in (*shown, *held_back):
         assert row.href.startswith("viewer.html#") and "parser=fair" in row.href
@@ -74,7 +75,7 @@ def test_less_may_be_better(edit_runs: tuple[Run, Run]) -> None:
     source = RunSource(edit_runs[1])
     assert not source.summary.info(source.primary).higher_is_better
     for parser in source.parsers:
-        values = [float(page["text"]) for page in parser_page.worst_pages(source, parser, set())]
+        values = [page.value for page in parser_page.worst_pages(source, parser, set())]
         assert values and values == sorted(values, reverse=True) and min(values) > 0
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from parsemark.consensus.starting_page import SURE, Start, consensus, start_page
 from parsemark.model import Box, Cell, Element, Page, Prediction, Relation, Status, Table
 from parsemark.report.mathml import mathml
-from parsemark.web.annotate.differences import differences, unchanged_cells
 from parsemark.web.annotate.edits import EditError, apply
+from parsemark.web.annotate.page_state import differences, unchanged_cells
 
 ROWS = [["a", "b", "c"], ["d", "e", "f"], ["g", "h", "i"]]
 

@@ -317,10 +317,9 @@ def rank(
     used, chances = labels.pages, labels.inclusion
     if len(used) < MIN_DRAWN:
         return [RankedParser(i, mean[i]) for i in place(mean)]
-    estimates = [
-        estimate_mean(scores[i, used], guesses[i], used, chances, bounds=(0.0, 1.0)) for i in range(n)
-    ]
     drawn = standings(scores[:, used], guesses, used, chances)
+    labels_and_guesses = zip(scores[:, used], guesses, strict=True)
+    estimates = [estimate_mean(*own, used, chances, bounds=(0.0, 1.0)) for own in labels_and_guesses]
     # What is shown lies in the interval that stands beside it, and the order follows what is shown.
     shown = np.array([min(max(value, e.low), e.high) for value, e in zip(drawn, estimates, strict=True)])
     places = place(shown)

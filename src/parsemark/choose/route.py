@@ -160,9 +160,8 @@ def learn_routing(
     rule = learn_rule(scores, parsers, kinds, documents, single)
     taken = scores[[index[rule.parser_for(page)] for page in kinds], np.arange(len(kinds))]
     gain, low = _gain(routed - alone, taken - scores[index[rule.default]], documents)
-    return Routing(
-        rule, rule.default, float(routed.mean()), float(alone.mean()), gain, low, len(documents), len(names)
-    )
+    means = float(routed.mean()), float(alone.mean())
+    return Routing(rule, rule.default, *means, gain, low, len(documents), len(names))
 
 
 def route_run(run: Run, choice: Choice, *, skip: Sequence[str] = (), seed: int = 0) -> Routing:
@@ -179,9 +178,8 @@ def route_run(run: Run, choice: Choice, *, skip: Sequence[str] = (), seed: int =
     kinds = run_kinds(run.run_tables())
     own = [i for i, key in enumerate(samples) if key in kinds and not np.isnan(scores[:, i]).any()]
     if len(own) < MIN_PAGES:
-        raise UsageError(
-            f"A rule is learned from labels: {counted(len(own), 'page')} has truth. Label some first."
-        )
+        pages = counted(len(own), "page")
+        raise UsageError(f"A rule is learned from labels: {pages} has truth. Label some first.")
     seen = [kinds[samples[i]] for i in own], [documents[i] for i in own]
     found = learn_routing(scores[:, own], parsers, *seen, single=single, seed=seed)
     taken = [records.get((key, found.rule.parser_for(kinds.get(key, {})))) for key in samples]

@@ -9,12 +9,12 @@ import typer
 from typer import Argument, Option
 
 from parsemark.cli import options as opt
+from parsemark.cli import running
 from parsemark.cli.printing import plain_console
 from parsemark.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from parsemark.protocols import Figure
-    from parsemark.store import Run
     from parsemark.verdicts.boards_agreement import BoardAgreement
 
 
@@ -37,7 +37,6 @@ def boards(
     Without --protocol: by all that need nothing else than the truth of pages, as far as what they need is
     installed. What is scored already is not scored again. `parsemark report` shows it as a page.
     """
-    from parsemark.cli import running
     from parsemark.engine.scoring.score import score_run
     from parsemark.protocols import canonical_specs, get_protocol, page_protocols, with_options
     from parsemark.store import Run
@@ -54,7 +53,12 @@ def boards(
             console.print(f"Left out: {spec}. {error}", markup=False, soft_wrap=True)
             continue
         wanted += [spec, with_options(spec, serialise="neutral")] if neutral else [spec]
-    missing = [spec for spec in dict.fromkeys(wanted) if not _is_scored(opened, spec)]
+    missing = [  # or scored by another version of its rules
+        spec
+        for spec in dict.fromkeys(wanted)
+        if spec not in opened.protocols
+        or opened.summary(spec).comparability != get_protocol(spec).comparability
+    ]
     if missing:
         with running.stoppable(console) as events:
             score_run(opened, protocols=missing, n_workers=workers, events=events)
@@ -63,13 +67,6 @@ def boards(
         typer.echo(line)
     if missing:
         running.say_old_report(opened, console)
-
-
-def _is_scored(run: Run, spec: str) -> bool:
-    """Whether a run has scores of a protocol as it is now, and not of another version of its rules."""
-    from parsemark.protocols import get_protocol
-
-    return spec in run.protocols and run.summary(spec).comparability == get_protocol(spec).comparability
 
 
 def agreement_lines(found: BoardAgreement) -> list[str]:

@@ -11,6 +11,7 @@ from typer import Argument, Option
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.cli import running
 from parsemark.cli.printing import plain_console, say
 from parsemark.plain_words import counted, size_in_words, visible
 from parsemark.system.files import write_text
@@ -56,7 +57,6 @@ def verify(
     Exit code 0: everything agrees. 1: something does not, and is named: a damaged or swapped part, an edited
     score, another corpus, another version of a protocol. 2: it could not be checked.
     """
-    from parsemark.cli import running
     from parsemark.cli.progress import progress_for
 
     loaded = running.load(corpus) if corpus is not None else None
@@ -115,18 +115,16 @@ def board(
     Results are put together only where corpus, pages, protocol and its version are the same. Exit code 1 if
     a bundle was refused; the site is written all the same, and names it.
     """
-    from parsemark.cli import running
     from parsemark.report.board_site import build_board
 
     console = plain_console(stderr=True)
     loaded = [running.load(spec) for spec in corpus or ()]
     with console.status("reading bundles") as status:
-        result = build_board(
-            bundles,
-            out,
+        result = opt.fill(
+            build_board,
+            locals(),
+            paths=bundles,
             corpora=loaded,
-            verify=verify,
-            reports=reports,
             tell=lambda text: status.update(visible(text)),
         )
     for refused in result.refused:

@@ -10,6 +10,7 @@ from typer import Argument, Option
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.cli import running
 from parsemark.cli.printing import page_progress, plain_console, plain_table
 from parsemark.plain_words import rounded, signed
 from parsemark.system.files import write_bytes
@@ -52,7 +53,6 @@ def choose(
     same command again: nothing is parsed twice, and the answer gets its interval.
     """
     from parsemark import choose as room
-    from parsemark.cli import running
     from parsemark.engine.scoring.score import score_run
     from parsemark.report.choice_page import write_choice
 
@@ -67,15 +67,8 @@ def choose(
         score_run(run, n_workers=workers, events=events)
     running.say_old_report(run, console)
     with page_progress("Comparing outputs", len(run.table("samples"))) as progress:
-        choice = room.choose(
-            run,
-            corpus=loaded,
-            protocol=how.protocols[0],
-            budget=labels,
-            seed=seed,
-            skip=skip or (),
-            progress=progress,
-        )
+        asked = {"protocol": how.protocols[0], "budget": labels, "skip": skip or ()}
+        choice = opt.fill(room.choose, locals(), corpus=loaded, **asked)
     console.print(_table(choice))
     for line in (*room.in_words(choice), *choice.notes, "", *room.next_step(choice, corpus, str(run.path))):
         # A command is to be copied: it stays on one line, however long.

@@ -26,11 +26,8 @@ from parsemark.cli import (
     compare,
     convert,
     corpus,
-    export,
-    gate,
     judge,
     pairs,
-    parse,
     parsers,
     rag,
     report,
@@ -85,11 +82,11 @@ def root(
 
 
 for command in (  # in the order of the help
-    *(setup.init, bench.bench, parse.parse, parse.try_file, score.score, report.report, export.export),
+    *(setup.init, bench.bench, bench.parse, bench.try_file, score.score, report.report, report.export),
     *(boards.boards, rag.rag, report.figures, choose.choose),
-    *(compare.compare, gate.gate, bundle.bundle, bundle.verify, bundle.board),
+    *(compare.compare, compare.gate, bundle.bundle, bundle.verify, bundle.board),
     *(version_history.history, version_history.bisect, version_history.repro, version_history.badge),
-    *(convert.convert, export.query, pairs.metrics, pairs.pairs, web_apps.rate, web_apps.annotate),
+    *(convert.convert, report.query, pairs.metrics, pairs.pairs, web_apps.rate, web_apps.annotate),
     *(stable.stable, calibrate.calibrate, calibrate.confidence, calibrate.ensemble, setup.doctor),
 ):
     app.command({"try_file": "try"}.get(command.__name__))(command)

@@ -3,10 +3,10 @@
 Help drawn with rich would start half as fast, and read worse in a pipe.
 """
 
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Callable, Mapping
+from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar
 
 from typer import Argument, Option
 from typer.core import TyperGroup
@@ -25,15 +25,13 @@ class Commands(TyperGroup):
             formatter.write_dl(rows)
 
 
-Kind = TypeVar("Kind")
+Made = TypeVar("Made")
 
 
-def fill(kind: type[Kind], given: Mapping[str, Any], **others: Any) -> Kind:
-    """An object of a dataclass, from the options of a command that are called like its fields, and from
-    `others`, which the command states in another form.
-    """
-    own = {field.name: given[field.name] for field in fields(cast(Any, kind)) if field.name in given}
-    return kind(**{**own, **others})
+def fill(make: Callable[..., Made], given: Mapping[str, Any], **others: Any) -> Made:
+    """Call something with the options of a command that are called like its parameters, and with `others`."""
+    own = {name: given[name] for name in signature(make).parameters if name in given}
+    return make(**{**own, **others})
 
 
 Corpus = Annotated[

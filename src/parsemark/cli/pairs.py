@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TextIO, get_args, ge
 import typer
 from typer import Argument, Option
 
-from parsemark.cli import judge_flags
+from parsemark.cli import judge as judging
 from parsemark.cli.printing import page_progress, plain_console, plain_table
 from parsemark.errors import PluginError, UsageError
 from parsemark.plain_words import rounded
@@ -45,12 +45,12 @@ def pairs(
         bool,
         Option("--raw", help="Keep the white space of HTML as written, as the reference implementations do."),
     ] = False,
-    judge: judge_flags.Judges = None,
-    prompt_file: judge_flags.PromptFile = None,
-    repeats: judge_flags.Repeats = 1,
-    concurrency: judge_flags.Concurrency = 16,
-    max_cost: judge_flags.MaxCost = None,
-    answers: judge_flags.Answers = None,
+    judge: judging.Judges = None,
+    prompt_file: judging.PromptFile = None,
+    repeats: judging.Repeats = 1,
+    concurrency: judging.Concurrency = 16,
+    max_cost: judging.MaxCost = None,
+    answers: judging.Answers = None,
 ) -> None:
     """Score pairs of tables, with metrics or with judges.
 
@@ -75,13 +75,14 @@ def pairs(
         with ExitStack() as opened:
             source, sink = _open(file, out, opened)
             if judge:
-                asked = judge_flags.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
+                asked = judging.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
                 lines = _lines(source, lambda _: None)
-                failed_lines, too_dear = _judge(
-                    file, lines, asked, repeats, sink, to_stderr=_is_standard(out)
-                )
+                to_stderr = _is_standard(out)
+                failed_lines, too_dear = _judge(file, lines, asked, repeats, sink, to_stderr=to_stderr)
+                if metrics and _is_standard(file):
+                    raise UsageError("Metrics and judges together need a file of pairs, not standard input.")
                 if metrics:
-                    _rewind(source, file)
+                    source.seek(0)
             size = None if _is_standard(file) else file.stat().st_size
             advance = opened.enter_context(page_progress("Scoring", size, in_bytes=True))
             for result in score_lines(_lines(source, advance), metrics, workers, raw=raw) if metrics else ():
@@ -102,35 +103,27 @@ def pairs(
 def _judge(
     file: Path,
     lines: Iterator[str],
-    asked: judge_flags.JudgeOptions,
+    asked: judging.JudgeOptions,
     repeats: int,
     sink: TextIO | None,
     *,
     to_stderr: bool,
 ) -> tuple[set[int], bool]:
-    """Let judges score the lines; the numbers of those without all verdicts, and whether the limit was
-    passed.
-    """
+    """Let judges score the lines; which of them lack a verdict, and whether the limit was passed."""
     from parsemark.judges.pairs import judge_lines
 
     def tell(line: int, why: str) -> None:
         typer.echo(f"{file}, line {line}: {why}", err=True)
 
-    with asked.opened() as (judges, asker), judge_flags.progress(None) as advance:
+    with asked.opened() as (judges, asker), page_progress(judging.ASKING, None) as advance:
         write = sink.write if sink is not None else lambda _: 0
         found = judge_lines(lines, judges, asker, repeats=repeats, write=write, tell=tell, advance=advance)
         console = plain_console(stderr=to_stderr)
         for judge, scores in found.scores.items():
             console.print(f"{judge}: mean {sum(scores) / len(scores):.3f} of 10 over {len(scores)}.")
-        bill = judge_flags.Bill.of(asker)
-        judge_flags.print_statuses(console, found.statuses, bill)
+        bill = judging.Bill.of(asker)
+        judging.print_statuses(console, found.statuses, bill)
     return found.failed, bill.over_usd > 0
-
-
-def _rewind(source: BinaryIO, file: Path) -> None:
-    if _is_standard(file):
-        raise UsageError("Metrics and judges together need a file of pairs, not standard input.")
-    source.seek(0)
 
 
 def _is_standard(path: Path | None) -> bool:

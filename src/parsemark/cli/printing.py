@@ -21,9 +21,7 @@ def plain_console(*, stderr: bool = False) -> Console:
 
 @contextmanager
 def page_progress(title: str, total: int | None, *, in_bytes: bool = False) -> Iterator[Callable[..., None]]:
-    """A bar on a terminal, moved by calling what this gives with a number of pages; `total` None if not
-    known.
-    """
+    """A bar on a terminal, moved by calling what this gives with a number of pages."""
     from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as TimeColumn
 
@@ -50,9 +48,7 @@ def warning(text: str) -> Text:
 def plain_table(
     heads: Iterable[str], rows: Iterable[Iterable[str | Text]], *, words: int = 1, **look: Any
 ) -> Table:
-    """A table without lines, whose first `words` columns hold words, left and folded where long, and the
-    others figures; `look` is what `rich.table.Table` takes.
-    """
+    """A table without lines, whose first `words` columns hold words and the others figures."""
     from rich.table import Table
 
     table = Table(**{"box": None, "pad_edge": False, "title_justify": "left", **look})

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from parsemark.cli.judge_flags import Answers, Concurrency, JudgeOptions, MaxCost
+from parsemark.cli.judge import Answers, Concurrency, JudgeOptions, MaxCost
 from parsemark.system.files import write_text
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from parsemark.cli.options import fill
 from parsemark.cli.printing import plain_console, say, warning
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted, unbroken
@@ -79,10 +80,8 @@ def parse_options(given: Mapping[str, Any], *, protocols: Sequence[str] | None) 
     """How to parse, by the options of a command; those that it does not have are at their defaults."""
     from parsemark import api
 
-    known = ("pages", "workers", "timeout_s", "memory_mb", "cache", "executor", "address")
-    own = {name: given[name] for name in known if name in given}
     spent = given.get("max_cost")
-    return api.parse_options(**own, max_cost_usd=spent, protocols=protocols, command=command_line())
+    return fill(api.parse_options, given, max_cost_usd=spent, protocols=protocols, command=command_line())
 
 
 def command_line() -> tuple[str, ...]:

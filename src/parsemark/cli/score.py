@@ -1,16 +1,24 @@
 """`parsemark score`: score what is stored, or outputs made elsewhere."""
 
+from __future__ import annotations
+
 import contextlib
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
 from parsemark import api
 from parsemark.cli import options as opt
-from parsemark.cli.printing import plain_console
+from parsemark.cli import running
+from parsemark.cli.printing import plain_console, plain_table
 from parsemark.errors import UsageError, require_known
+from parsemark.plain_words import counted, rounded
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def score(
@@ -73,7 +81,6 @@ def score(
 
     may_fork = forking.is_fresh()  # before the libraries are imported that tell
 
-    from parsemark.cli import running
     from parsemark.engine.derived.confidences import apply_calibrator
     from parsemark.engine.import_outputs import import_predictions
     from parsemark.engine.parsing.parse import follow_truth
@@ -82,17 +89,14 @@ def score(
     from parsemark.store import Run, RunFolder
 
     if task is not None:
-        from parsemark.cli.tasks import score_task
-
-        score_task(plain_console(), task, corpus, predictions, out, protocol or [])
+        _score_task(plain_console(), task, corpus, predictions, out, protocol or [])
         return
     if (run is None) == (predictions is None):
         raise UsageError("Give either a run directory or --predictions DIR.")
     if serialise is not None and not protocol and run is not None:
         protocol = [spec for spec in Run.open(run).protocols if get_protocol(spec).serialise == "raw"]
-    specs = running.protocol_specs(
-        protocol, match=match, metrics=metric, rank_by=rank_by, serialise=serialise
-    )
+    given = {"match": match, "rank_by": rank_by, "serialise": serialise}
+    specs = running.protocol_specs(protocol, metrics=metric, **given)
     console = plain_console()
     template = ready_to_score(specs or ()) if may_fork and executor == "local" else None
     with template or contextlib.nullcontext(), running.stoppable(console) as events:
@@ -125,17 +129,43 @@ def score(
             typer.echo(f"{name} is in {opened.path}; see it with: parsemark report {opened.path}")
         # What was imported is to be scored by every protocol that the run has.
         chosen = None if predictions is not None else specs
-        summaries = score_run(
-            opened,
-            protocols=chosen,
-            n_workers=workers,
-            events=events,
-            executor=executor,
-            address=address,
-            template=template,
-        )
+        summaries = opt.fill(score_run, locals(), run=opened, protocols=chosen, n_workers=workers)
     running.show_summaries(opened, summaries, console)
     running.say_old_report(opened, console)
     if predictions is not None:
         running.say_unread(opened, name or predictions.resolve().name, console)
         running.require_some_success(opened, [name or predictions.resolve().name], console)
+
+
+def _score_task(
+    console: Console, task: str, corpus: str, predictions: Path | None, out: Path | None, protocols: list[str]
+) -> None:
+    """Score a file of predictions and print the figures; with `out`, write them there too."""
+    from parsemark.protocols.document.component_scores import MEANINGS
+
+    if predictions is None or not predictions.is_file():
+        raise UsageError(
+            "--task needs --predictions FILE: the annotation with a key `pred` in its elements, or for "
+            "layout a file of boxes."
+        )
+    result = api.score_task(task, predictions, corpus, protocol=next(iter(protocols), "document"))
+    scored = counted(result.n, "page" if task == "layout" else "element")
+    console.print(f"{task}: {scored} scored, {result.n_missing} without a prediction")
+    rows = [(name, rounded(value, 4), MEANINGS.get(name, "")) for name, value in result.figures.items()]
+    console.print(plain_table(("figure", "value", ""), rows, words=3))
+    if (groups := result.table) is not None:
+        values = [(label, str(groups.counts[label]), rounded(v, 4)) for label, v in groups.values.items()]
+        console.print()
+        console.print(plain_table(("group", "n", "value"), values, title=groups.title))
+    for remark in result.remarks:
+        console.print(f"Note: {remark}")
+    if out is not None:
+        from parsemark.system.files import write_text
+
+        path = out / f"{predictions.name.partition('.')[0]}_{task}_result.json"
+        counts = {"n": result.n, "n_missing": result.n_missing}
+        content = {"figures": dict(result.figures), **counts, **result.result}
+        if result.table is not None:
+            content["table"] = {"title": result.table.title, "values": dict(result.table.values)}
+        write_text(path, json.dumps(content, indent=4, ensure_ascii=False) + "\n")
+        console.print(f"written to {path}")

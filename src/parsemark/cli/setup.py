@@ -85,10 +85,8 @@ def everything() -> Iterator[Installed]:
     from parsemark.kernels import is_native
     from parsemark.system.pdflatex import FONTS_EXTRA, has_tex_file
 
-    native = is_native()
-    yield Installed(
-        "C++ kernel", native, "", "metrics at full speed", "install a C++ compiler, then reinstall"
-    )
+    how = "install a C++ compiler, then reinstall"
+    yield Installed("C++ kernel", is_native(), "", "metrics at full speed", how)
     for extra in EXTRAS:
         absent = [module for module in extra.modules if not is_installed(module)]
         package = DISTRIBUTIONS.get(extra.modules[0], extra.modules[0])

@@ -11,6 +11,7 @@ from typer import Option
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.cli import running
 from parsemark.cli.printing import page_progress, plain_console, plain_table
 from parsemark.plain_words import counted, percent, rounded
 
@@ -45,23 +46,10 @@ def stable(
     Pages are rewritten in ten ways that nobody sees. The table says how many move in score, or change in
     words or tables; every row is in OUT/stability.parquet.
     """
-    from parsemark.cli import running
-
     console = plain_console()
     with running.stoppable(console) as events, page_progress("Rewriting pages", None) as progress:
-        found, run = api.stable(
-            running.load(corpus),
-            parser,
-            variants=variant or (),
-            pages=pages,
-            protocols=protocol,
-            workers=workers,
-            timeout_s=timeout_s,
-            memory_mb=memory_mb,
-            out=out,
-            events=events,
-            progress=progress,
-        )
+        several = {"parsers": parser, "variants": variant or (), "protocols": protocol}
+        found, run = opt.fill(api.stable, locals(), corpus=running.load(corpus), **several)
     for part in _stability_parts(found):
         console.print(part)
     console.print(f"\nAll figures: {run.path / 'stability.json'}", soft_wrap=True)
@@ -78,9 +66,8 @@ def _stability_parts(found: Stability) -> Iterator[Table | str]:
     score = found.figure or "likeness"
     yield plain_table(("parser", f"{score} moves", "output changes", "worst move", "page and variant"), rows)
     names = list(dict.fromkeys(name for own in found.parsers for name in own.by_variant()))
-    by_variant = [
-        [name, *("/".join(map(str, own.by_variant()[name])) for own in found.parsers)] for name in names
-    ]
+    counts = [own.by_variant() for own in found.parsers]
+    by_variant = [[name, *("/".join(map(str, own[name])) for own in counts)] for name in names]
     yield "\nPages that move / whose output changes / all, by variant:"
     yield plain_table(("variant", *(own.parser for own in found.parsers)), by_variant)
     left_out = Counter((one.variant, one.why) for one in found.left_out)

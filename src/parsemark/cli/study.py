@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from parsemark.cli import judge_flags
+from parsemark.cli import judge as judging
 from parsemark.cli.options import Commands
 from parsemark.cli.printing import page_progress, plain_console, plain_table
 from parsemark.errors import MissingDependencyError, UsageError
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 
 _LOG_WIDTH = 130
 
-app = typer.Typer(
-    name="study", cls=Commands, help="Compare metrics with people's ratings.", no_args_is_help=True
-)
+_HELP = "Compare metrics with people's ratings."
+app = typer.Typer(name="study", cls=Commands, help=_HELP, no_args_is_help=True)
 
 
 class Preparation(StrEnum):
@@ -55,15 +54,15 @@ def run(
         ),
     ] = Preparation.auto,
     figures: Annotated[bool, Option(help="Draw scatter plots (needs the extra `figures`).")] = True,
-    judge: judge_flags.Judges = None,
-    prompt_file: judge_flags.PromptFile = None,
-    repeats: judge_flags.Repeats = 1,
+    judge: judging.Judges = None,
+    prompt_file: judging.PromptFile = None,
+    repeats: judging.Repeats = 1,
     bias: Annotated[
         bool, Option("--bias", help="Ask judges further questions that show their biases.")
     ] = False,
-    concurrency: judge_flags.Concurrency = 16,
-    max_cost: judge_flags.MaxCost = None,
-    answers: judge_flags.Answers = None,
+    concurrency: judging.Concurrency = 16,
+    max_cost: judging.MaxCost = None,
+    answers: judging.Answers = None,
 ) -> None:
     """Correlate metrics, stored values and judges with the mean human rating.
 
@@ -85,7 +84,7 @@ def run(
     metrics = metric or (["reader"] if ratings.kind == "table" else ["formula_reader"])
     judged, bill = None, None
     if judge:
-        asked = judge_flags.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
+        asked = judging.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
         judged, bill = _judged(ratings, asked, repeats, bias)
     with page_progress("scoring", len(ratings.pairs)) as advance:
         result = run_study(ratings, metrics, prepare.value, advance, judged)
@@ -102,7 +101,7 @@ def run(
     _print(console, result)
     if judged is not None and bill is not None:
         _print_judged(console, judged)
-        judge_flags.print_statuses(console, judged.statuses, bill)
+        judging.print_statuses(console, judged.statuses, bill)
     typer.echo(f"Written to {out}: " + ", ".join(str(path.relative_to(out)) for path in written))
     if bill is not None and bill.over_usd:
         raise typer.Exit(1)
@@ -214,50 +213,35 @@ def sample(
 
 
 def _judged(
-    ratings: Ratings, asked: judge_flags.JudgeOptions, repeats: int, bias: bool
-) -> tuple[StudyVerdicts, judge_flags.Bill]:
+    ratings: Ratings, asked: judging.JudgeOptions, repeats: int, bias: bool
+) -> tuple[StudyVerdicts, judging.Bill]:
     from parsemark.study.judging import judge_ratings, questions_of
 
     with (
         asked.opened() as (judges, asker),
-        judge_flags.progress(questions_of(ratings, judges, repeats, bias)) as step,
+        page_progress(judging.ASKING, questions_of(ratings, judges, repeats, bias)) as step,
     ):
         found = judge_ratings(ratings, judges, asker, repeats=repeats, bias=bias, advance=step)
-        return found, judge_flags.Bill.of(asker)
+        return found, judging.Bill.of(asker)
 
 
 def _print_judged(console: Console, judged: StudyVerdicts) -> None:
-    _print_table(
-        console,
-        "Judges: agreement",
-        ("judges", "pairs", "Pearson", "mean difference"),
-        [
-            (f"{a.one} · {a.other}", str(a.n), rounded(a.pearson), rounded(a.mean_absolute_difference))
-            for a in judged.agreement
-        ],
-    )
-    _print_table(
-        console,
-        "Judges: the same question again",
-        ("judge", "times", "pairs", "same score", "mean range", "alpha"),
-        [
-            (c.judge, str(c.repeats), str(c.n), rounded(c.same), rounded(c.mean_range), rounded(c.alpha))
-            for c in judged.consistency
-        ],
-    )
-    _print_table(
-        console,
-        "Judges: bias (points of the score)",
-        ("judge", "kind", "what", "effect", "95 % interval", "pairs"),
-        [(b.judge, b.kind, b.what, *(_signed(b.effect), _interval(b.ci95), str(b.n))) for b in judged.bias],
-    )
+    agreeing = [
+        (f"{a.one} · {a.other}", str(a.n), rounded(a.pearson), rounded(a.mean_absolute_difference))
+        for a in judged.agreement
+    ]
+    _print_table(console, "Judges: agreement", ("judges", "pairs", "Pearson", "mean difference"), agreeing)
+    repeated = [
+        (c.judge, str(c.repeats), str(c.n), rounded(c.same), rounded(c.mean_range), rounded(c.alpha))
+        for c in judged.consistency
+    ]
+    names = ("judge", "times", "pairs", "same score", "mean range", "alpha")
+    _print_table(console, "Judges: the same question again", names, repeated)
+    biased = []
+    for b in judged.bias:
+        interval = " to ".join(map(signed, b.ci95 or ())) or "–"
+        biased.append((b.judge, b.kind, b.what, signed(b.effect), interval, str(b.n)))
+    heads = ("judge", "kind", "what", "effect", "95 % interval", "pairs")
+    _print_table(console, "Judges: bias (points of the score)", heads, biased)
     if judged.alpha is not None:
         console.print(f"Krippendorff's alpha over judges: {rounded(judged.alpha)}.")
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else signed(value)
-
-
-def _interval(found: tuple[float, float] | None) -> str:
-    return "–" if found is None else f"{signed(found[0])} to {signed(found[1])}"

@@ -10,6 +10,7 @@ from typer import Argument, Option
 
 from parsemark import api, version_history
 from parsemark.cli import options as opt
+from parsemark.cli import running
 from parsemark.system import write_text
 
 if TYPE_CHECKING:
@@ -42,23 +43,12 @@ def history(
     """
     from rich.console import Console
 
-    from parsemark.cli import running
     from parsemark.report.history_page import history_markdown
 
     console = Console(stderr=True)
     with running.stoppable(console) as events:
-        found, run = version_history.history(
-            parser,
-            running.load(corpus),
-            releases=releases,
-            also=also or (),
-            pre=pre,
-            pages=pages,
-            protocols=protocol,
-            workers=workers,
-            out=out,
-            events=events,
-        )
+        several = {"also": also or (), "protocols": protocol}
+        found, run = opt.fill(version_history.history, locals(), corpus=running.load(corpus), **several)
     terminal = Console()
     typer.echo(history_markdown(found, terminal.width if terminal.is_terminal else None), nl=False)
     if report:
@@ -98,23 +88,8 @@ def bisect(
     from parsemark.cli.progress import progress_for
     from parsemark.report.history_page import bisection_words
 
-    console = Console(stderr=True)
-    with progress_for(console) as events:
-        found, run = version_history.bisect(
-            parser,
-            good,
-            bad,
-            corpus=corpus,
-            page=page,
-            figure=figure,
-            command=command,
-            repo=repo,
-            drop=drop,
-            pre=pre,
-            protocol=protocol,
-            out=out,
-            events=events,
-        )
+    with progress_for(Console(stderr=True)) as events:
+        found, run = opt.fill(version_history.bisect, locals())
     what = "the command" if command is not None else page or "the corpus"
     for probe in found.probes:
         if probe.state == "skipped":

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from parsemark.cli import running
 from parsemark.cli.printing import plain_console
 from parsemark.errors import UsageError
 from parsemark.extras import require
@@ -17,11 +18,6 @@ from parsemark.system.files import write_text
 Host = Annotated[str, Option(help="Interface to serve; any but this machine's own gets a token in the link.")]
 Port = Annotated[int, Option(min=0, max=65535, help="0 for any that is free.")]
 Browser = Annotated[bool, Option("--browser/--no-browser", help="Open a browser.")]
-
-
-def require_web() -> None:
-    """Say what to install where the extra `web` is missing."""
-    require("web", "The web app")
 
 
 def announce(link: str, links: Mapping[str, str], *, browser: bool) -> None:
@@ -66,7 +62,7 @@ def rate(
     from parsemark.study.ratings import read_tasks
 
     tasks = read_tasks(file)
-    require_web()
+    require("web", "The web app")
     from parsemark.web.frame import choose_address, keep_serving, open_socket, serve
     from parsemark.web.rate.app import RateApp, ratings_path
     from parsemark.web.rate.ratings import RatingStore
@@ -128,9 +124,7 @@ def annotate(
     stopped and started at any time. Serves this machine alone unless --host names another interface; then the
     link holds a token.
     """
-    from parsemark.cli.running import say_remarks
-
-    require_web()
+    require("web", "The web app")
     from parsemark.web.annotate.app import AnnotateApp
     from parsemark.web.annotate.edit_store import Work
     from parsemark.web.frame import choose_address, keep_serving, open_socket, serve
@@ -149,7 +143,7 @@ def annotate(
         raise UsageError(f"{corpus} has no page {unknown[0]}. `parsemark corpus list {corpus}` lists them.")
     try:
         by_hand = work.catch_up()
-        say_remarks([*(work.remarks if is_first else ()), *by_hand], plain_console(stderr=True))
+        running.say_remarks([*(work.remarks if is_first else ()), *by_hand], plain_console(stderr=True))
         if is_first and not runs:
             typer.echo(
                 "No run to start from; pages begin empty. To start from parsers: parsemark bench -c "

@@ -42,9 +42,8 @@ class AnswerStore:
             self._db.execute("PRAGMA synchronous=NORMAL")
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
             if version not in (0, _VERSION):
-                raise JudgeError(
-                    f"{self.path} was written by another version of parsemark; name another file."
-                )
+                why = "was written by another version of parsemark; name another file."
+                raise JudgeError(f"{self.path} {why}")
             self._db.executescript(_SCHEMA)
             self._db.execute(f"PRAGMA user_version={_VERSION}")
         except (OSError, sqlite3.Error) as error:
@@ -77,9 +76,7 @@ class AnswerStore:
 
     def totals(self) -> list[tuple[str, int, float]]:
         """Judge, number of replies, and their known cost."""
-        query = (
-            "SELECT judge, COUNT(*), COALESCE(SUM(cost_usd), 0) FROM replies GROUP BY judge ORDER BY judge"
-        )
+        query = "SELECT judge, COUNT(*), COALESCE(SUM(cost_usd), 0) FROM replies GROUP BY 1 ORDER BY 1"
         return [(str(j), int(n), float(c)) for j, n, c in self._db.execute(query)]
 
     def budget(self, session: str, limit_usd: float | None) -> Budget:

@@ -9,11 +9,13 @@ are read once the next request is under way. Only one thing comes first: a reply
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import os
 import random
 import sys
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -22,18 +24,7 @@ from typing import Any, NoReturn
 from parsemark.budget import Budget
 from parsemark.errors import UsageError
 from parsemark.judges.answer_store import AnswerStore, packed_request
-from parsemark.judges.base import (
-    FINAL,
-    Answered,
-    Call,
-    CallFailedError,
-    Deliver,
-    Judge,
-    JudgeOutcome,
-    Reply,
-    encoded_request,
-    request_key,
-)
+from parsemark.judges.base import FINAL, Answered, Call, CallFailedError, Deliver, Judge, JudgeOutcome, Reply
 
 SESSION_VARIABLE = "PARSEMARK_JUDGE_SESSION"  # processes that share this variable share one limit on cost
 MAX_WAIT_S = 120.0  # no pause is longer; an endpoint that asks for a longer one is not asked any more
@@ -97,6 +88,16 @@ class _Asked:
 
 
 _Arrived = asyncio.Queue[tuple[_Asked, _Endpoint, Reply | CallFailedError]]
+
+
+def encoded_request(request: Mapping[str, Any]) -> str:
+    """A request as text, the same for the same request."""
+    return json.dumps(request, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+
+
+def request_key(encoded: str, repeat: int) -> str:
+    """The identity of a question to a judge: the hash of its first request and its repeat."""
+    return hashlib.sha256(f'{{"repeat":{repeat},"request":{encoded}}}'.encode()).hexdigest()
 
 
 def session_name() -> str:

@@ -7,8 +7,6 @@ output are two kinds of questions.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -137,16 +135,6 @@ def get_judge(spec: str) -> Judge:
     parsed = parse_spec(spec)
     judge: Judge = JUDGES.load(parsed.name).from_options(parsed.as_dict())
     return judge
-
-
-def encoded_request(request: Mapping[str, Any]) -> str:
-    """A request as text, the same for the same request."""
-    return json.dumps(request, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-
-
-def request_key(encoded: str, repeat: int) -> str:
-    """The identity of a question to a judge: the hash of its first request and its repeat."""
-    return hashlib.sha256(f'{{"repeat":{repeat},"request":{encoded}}}'.encode()).hexdigest()
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -140,6 +140,7 @@ def find_span(text: str, output: str, taken: Sequence[OutputSpan] = ()) -> Outpu
     Places that are `taken` count as used, if the text occurs again elsewhere.
     """
     from rapidfuzz import fuzz
+    from rapidfuzz.distance import Indel
 
     wanted = text.strip()
     if len(wanted) < MIN_LENGTH:
@@ -161,17 +162,11 @@ def find_span(text: str, output: str, taken: Sequence[OutputSpan] = ()) -> Outpu
     start, end = alignment.dest_start, alignment.dest_end
     if len(wanted) > len(output):  # the shorter one slides over the longer one
         start, end = 0, len(output)
-    return OutputSpan(*_whole_lines(output, *_trimmed(wanted, output, start, end)), False)
-
-
-def _trimmed(wanted: str, output: str, start: int, end: int) -> tuple[int, int]:
-    """The window without what at its ends has no part in the text: a copy with slips has another length."""
-    from rapidfuzz.distance import Indel
-
+    # What at the ends of the window has no part in the text: a copy with slips has another length.
     blocks = [block for block in Indel.opcodes(wanted, output[start:end]) if block.tag == "equal"]
-    if not blocks:
-        return start, end
-    return start + blocks[0].dest_start, start + blocks[-1].dest_end
+    if blocks:
+        start, end = start + blocks[0].dest_start, start + blocks[-1].dest_end
+    return OutputSpan(*_whole_lines(output, start, end), False)
 
 
 def _whole_lines(output: str, start: int, end: int) -> tuple[int, int]:

@@ -30,9 +30,8 @@ def read_reply(reply: Reply, form: type[BaseModel], key: str = "", shown: str = 
     data word by word is an echo, and no answer.
     """
     if reply.refusal or reply.finish == "content_filter":
-        return JudgeOutcome(
-            Answered.REFUSED, message=_shortened(reply.refusal or "stopped by a content filter")
-        )
+        why = reply.refusal or "stopped by a content filter"
+        return JudgeOutcome(Answered.REFUSED, message=_shortened(why))
     if len(reply.text) > MAX_ANSWER_CHARACTERS:
         return JudgeOutcome(Answered.BROKEN, message=f"the answer has {len(reply.text):,} characters")
     found = _objects(_after_thoughts(reply.text), form, key, _bare(shown))

@@ -11,10 +11,9 @@ from PIL import Image, ImageDraw
 from parsemark.choose.audit import Audit, Suspicion
 from parsemark.corpora import Corpus
 from parsemark.errors import PdfError
-from parsemark.model import Box, Element, Sample
+from parsemark.model import Sample
 from parsemark.pdf import render_page
-from parsemark.report.page_images import data_uri
-from parsemark.report.site import standalone_page
+from parsemark.report.site import data_uri, standalone_page
 from parsemark.system.files import make_folder, write_text
 
 SHOWN = 200  # cells with a picture; the corrections file has them all
@@ -57,7 +56,9 @@ def _picture(sample: Sample, suspicion: Suspicion) -> str | None:
     except PdfError:
         return None
     scale = DPI / 72
-    cell = _cell_box(element, suspicion) if element else None
+    cells = element.table.cells if element and element.table else ()
+    place = (suspicion.row, suspicion.col)
+    cell = next((c.box for c in cells if (c.row, c.col) == place), None)
     if cell is not None:
         ImageDraw.Draw(page).rectangle([v * scale for v in cell.as_tuple()], outline=(200, 30, 30), width=2)
     around = element.box if element else None
@@ -67,11 +68,6 @@ def _picture(sample: Sample, suspicion: Suspicion) -> str | None:
         right, lower = (x1 + _MARGIN_PT) * scale, (y1 + _MARGIN_PT) * scale
         page = page.crop((int(left), int(upper), int(right), int(lower)))
     return data_uri(page, "jpeg", quality=70)
-
-
-def _cell_box(element: Element, suspicion: Suspicion) -> Box | None:
-    cells = element.table.cells if element.table is not None else ()
-    return next((c.box for c in cells if (c.row, c.col) == (suspicion.row, suspicion.col)), None)
 
 
 @lru_cache(maxsize=4)

@@ -8,13 +8,13 @@ from typing import Any
 from parsemark.corpora import Corpus
 from parsemark.engine.verify_bundle import verify_confined
 from parsemark.errors import UsageError
-from parsemark.plain_words import VERDICTS, counted, signed
+from parsemark.plain_words import counted
 from parsemark.protocols import FigureInfo, Summary
 from parsemark.report.build import build_site
 from parsemark.report.colours import colour_indices
 from parsemark.report.leaderboard_table import Scale, leaderboard_cell, leaderboard_table
 from parsemark.report.names import safe_name
-from parsemark.report.site import Link, ReportOptions, SitePages, put_into_place, scratch_beside
+from parsemark.report.site import Link, ReportOptions, SitePages, new_site
 from parsemark.report.source import ShownParser
 from parsemark.system import remove_tree
 from parsemark.verdicts.leagues import (
@@ -67,7 +67,7 @@ def build_board(
     `corpora` give the truth for `verify`, which scores every bundle anew (one that does not verify is not
     shown), and the pictures of pages in reports, written for every league with `reports`.
     """
-    _require_free(out)
+    _old_board(out)
     submissions, refused = read_submissions(paths)
     if verify:
         submissions, unsound = _verified(submissions, corpora, tell)
@@ -75,16 +75,9 @@ def build_board(
     if not submissions and not refused:
         raise UsageError(f"No bundle (*.zip) in {', '.join(str(p) for p in paths)}.")
     leagues = make_leagues(submissions)
-
-    def replaced() -> list[Path]:
-        _require_free(out)
-        return [old for old in out.iterdir() if old.name not in (".git", "CNAME", ".nojekyll")]
-
-    with scratch_beside(out) as scratch:
-        made = scratch / "site"
-        site = _BoardSite(made, leagues, scratch, corpora, reports=reports, tell=tell)
+    with new_site(out, MARK, "parsemark board", lambda: _old_board(out)) as made:
+        site = _BoardSite(made, leagues, corpora, reports=reports, tell=tell)
         site.write(submissions, refused, verified=verify)
-        put_into_place(sorted(made.iterdir(), key=lambda p: p.name != MARK), out, replaced)
     return BoardResult(out / "index.html", len(submissions), len(leagues), tuple(refused))
 
 
@@ -111,18 +104,14 @@ class _BoardSite(SitePages):
         self,
         root: Path,
         leagues: Sequence[League],
-        scratch: Path,
         corpora: Sequence[Corpus],
         *,
         reports: bool,
         tell: Callable[[str], None],
     ) -> None:
         super().__init__(root)
-        self._leagues = leagues
-        self._scratch = scratch
-        self._corpora = corpora
-        self._reports = reports
-        self._tell = tell
+        self._leagues, self._corpora, self._reports, self._tell = leagues, corpora, reports, tell
+        self._scratch = root.parent
         names = sorted({entry.name for league in leagues for entry in league.entries})
         colours = colour_indices(names)
         self._parsers = {n: ShownParser(n, colours[n], safe_name(n), "history") for n in names}
@@ -133,7 +122,6 @@ class _BoardSite(SitePages):
 
     def write(self, submissions: Sequence[Submission], refused: Sequence[Refused], *, verified: bool) -> None:
         """All pages."""
-        self.root.mkdir()
         self.write_assets()
         histories: dict[str, list[dict[str, Any]]] = {name: [] for name in self._parsers}
         columns: dict[tuple[str, int], list[LeagueColumn]] = {}
@@ -160,17 +148,15 @@ class _BoardSite(SitePages):
         self.page(
             "index",
             template="boards.html",
-            current="index",
             scripts=("js/boards.js",),
             sections=sections,
-            submissions=[_describe(s) for s in reversed(submissions)],
-            refused=[{"file": r.path.name, "why": r.why.replace(str(r.path), r.path.name)} for r in refused],
+            submissions=submissions[::-1],
+            refused=refused,
             verified=verified,
         )
         for name, parts in histories.items():
             page = self._parsers[name].href.removesuffix(".html")
-            self.page(page, template="history.html", current="", parser=self._parsers[name], parts=parts)
-        (self.root / MARK).write_text("The pages here were written by parsemark board.\n", encoding="utf-8")
+            self.page(page, template="history.html", parser=self._parsers[name], parts=parts)
 
     def _ordered(self, columns: Sequence[LeagueColumn], headline: FigureInfo) -> list[ShownParser]:
         """The parsers of some leagues, the best of the first league first."""
@@ -218,9 +204,8 @@ class _BoardSite(SitePages):
             note += f" of {league.corpus.n_samples:,}"
         title, href = f"{league.corpus.name} {league.corpus.version}", f"{league.key}/index.html"
         note += f" · {league.corpus.hash[:8]}"
-        return LeagueColumn(
-            title, note, href if has_report else "", board.axes.get(summary.primary), standings
-        )
+        axis = board.axes.get(summary.primary)
+        return LeagueColumn(title, note, href if has_report else "", axis, standings)
 
     def _history(self, league: League, latest: Summary) -> dict[str, dict[str, Any]]:
         """Parser to its versions in a league, each with what changed since the one before."""
@@ -243,45 +228,16 @@ class _BoardSite(SitePages):
                 if figure is None or (not by_label and entry is not league.latest()[name]):
                     continue
                 verdict = summary.ranking.verdict(label, before) if by_label and before else None
-                rows.append(
-                    {
-                        "cell": leaderboard_cell(info, figure),
-                        "version": entry.version,
-                        "versions": ", ".join(f"{k} {v}" for k, v in sorted(entry.parser.versions.items())),
-                        "created": entry.submission.created[:10],
-                        "file": entry.submission.path.name,
-                        "change": "" if verdict is None else signed(verdict.difference),
-                        "state": "" if verdict is None else VERDICTS[verdict.state],
-                    }
-                )
+                rows.append({"entry": entry, "cell": leaderboard_cell(info, figure), "verdict": verdict})
                 before = label
             found[name] = {
-                "title": f"{league.protocol} on {league.corpus.name} {league.corpus.version}",
-                "comparability": league.comparability,
-                "rule": league.rule,
-                "hash": league.corpus.hash[:8],
-                "label": info.label,
+                "league": league,
+                "info": info,
                 "axis": Scale(0.0, info.top) if info.top is not None else None,
                 "href": f"{league.key}/index.html" if self._reports and league.is_ours else "",
-                "rows": list(reversed(rows)),
+                "rows": rows[::-1],
             }
         return found
-
-
-def _describe(submission: Submission) -> dict[str, Any]:
-    manifest = submission.manifest
-    return {
-        "file": submission.path.name,
-        "sha256": submission.sha256,
-        "corpus": f"{manifest.corpus.name} {manifest.corpus.version}",
-        "created": manifest.created[:10],
-        "code_version": manifest.code_version,
-        "parsers": ", ".join(p.name for p in manifest.parsers),
-        "submitter": submission.submitter or "–",
-        "confined": ", ".join(dict.fromkeys(p.confined_in_words for p in manifest.parsers)),
-        "fingerprints": ", ".join(f"{p.name} {p.fingerprint[:20]}" for p in manifest.parsers),
-        "protocols": ", ".join(f"{e.spec} v{e.comparability}" for e in submission.protocols),
-    }
 
 
 def _warning(entry: Entry, summary: Summary) -> str:
@@ -299,10 +255,11 @@ def _warning(entry: Entry, summary: Summary) -> str:
     return " ".join(said)
 
 
-def _require_free(out: Path) -> None:
-    """Raise UsageError if the board would replace what somebody else put there."""
+def _old_board(out: Path) -> list[Path]:
+    """What there is of an older board; UsageError if somebody else put something there."""
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise UsageError(f"{out} is a file or a link. Choose another --out.")
-    mark = out / MARK
-    if out.is_dir() and any(out.iterdir()) and not (mark.is_file() and not mark.is_symlink()):
+    mark, found = out / MARK, list(out.iterdir()) if out.is_dir() else []
+    if found and (mark.is_symlink() or not mark.is_file()):
         raise UsageError(f"{out} holds something that no board of parsemark wrote. Choose another --out.")
+    return [old for old in found if old.name not in (".git", "CNAME", ".nojekyll")]

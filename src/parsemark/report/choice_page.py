@@ -62,9 +62,10 @@ def _free_place(x: float, y: float, width: float, taken: list[Box]) -> Box:
     left = x + 8 if x + 8 + width <= WIDTH else x - 8 - width
     tops = [round(y - 7 + LINE * line, 1) for line in sorted(range(-HEIGHT, HEIGHT), key=abs)]
     boxes = [(round(left, 1), top, left + width, top + LINE) for top in tops]
-    inside = (box for box in boxes if box[1] >= 0 and box[3] <= HEIGHT - MARGIN)
-    return next((a for a in inside if not any(_overlap(a, b) for b in taken)), boxes[0])
 
+    def is_free(box: Box) -> bool:
+        x0, y0, x1, y1 = box
+        covers = (x0 < b[2] and b[0] < x1 and y0 < b[3] and b[1] < y1 for b in taken)
+        return y0 >= 0 and y1 <= HEIGHT - MARGIN and not any(covers)
 
-def _overlap(a: Box, b: Box) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+    return next(filter(is_free, boxes), boxes[0])

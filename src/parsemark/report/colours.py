@@ -34,6 +34,5 @@ def colour_indices(parsers: Iterable[str]) -> dict[str, int]:
 
 def stylesheet() -> str:
     """The palette as CSS: `.parser-3` sets `--parser`."""
-    return "".join(
-        f".parser-{i} {{ --parser: light-dark({c.light}, {c.dark}); }}\n" for i, c in enumerate(PALETTE)
-    )
+    pairs = (f"{colour.light}, {colour.dark}" for colour in PALETTE)
+    return "".join(f".parser-{i} {{ --parser: light-dark({pair}); }}\n" for i, pair in enumerate(pairs))

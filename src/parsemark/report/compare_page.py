@@ -5,54 +5,43 @@ from typing import Any
 from parsemark.plain_words import DIGITS
 from parsemark.report.chunks import write_chunk
 from parsemark.report.comparison_text import in_words
-from parsemark.report.names import viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import RunSource, page_values
-from parsemark.verdicts.comparison import RunComparison, extent
+from parsemark.verdicts.comparison import extent
 
 SHOWN_PAGES = 20
 
 
 def _write(site: Site) -> None:
     """Write `compare.html` and its data; pages are compared in the browser."""
-    older = site.older
     source = site.source
     write_chunk(site.root, "compare", {"protocols": [_protocol(s) for s in site.sources]})
     for k, of_protocol in enumerate(site.sources):
         for n, parser in enumerate(source.parsers):
             write_chunk(site.root, f"values/{k}/{n}", page_values(of_protocol, parser.name))
-    changes = older.changes if older else None
     site.page(
         "compare",
-        current="compare",
         scripts=(*CHART_SCRIPTS, "js/compare.js"),
-        parsers=source.parsers,
+        parsers={parser.name: parser for parser in source.parsers},
         best=source.summary.ordered()[:2],
         protocols=[site.title(s) for s in site.sources],
-        older=older.run.manifest if older else None,
-        refused=older.refused if older else "",
-        changes=_changes(source, changes) if changes else [],
-        only_old=changes.only_old if changes else (),
-        only_new=changes.only_new if changes else (),
+        older=site.older,
+        most_pages=SHOWN_PAGES,
     )
 
 
 def _protocol(source: RunSource) -> dict[str, Any]:
     infos = source.summary.shown()
     primary = source.summary.info(source.primary)
+    columns = [
+        {"key": i.name, "label": i.label, "higher_is_better": i.higher_is_better, "digits": DIGITS[i.style]}
+        for i in infos
+    ]
     return {
         "primary": primary.label,
         "higher_is_better": primary.higher_is_better,
         "top": primary.top or 1.0,
-        "columns": [
-            {
-                "key": i.name,
-                "label": i.label,
-                "higher_is_better": i.higher_is_better,
-                "digits": DIGITS[i.style],
-            }
-            for i in infos
-        ],
+        "columns": columns,
         "figures": {
             parser: {i.name: own[i.name].value for i in infos if i.name in own}
             for parser, own in source.figures.items()
@@ -63,30 +52,6 @@ def _protocol(source: RunSource) -> dict[str, Any]:
             if source.primary_sums
         ],
     }
-
-
-def _changes(source: RunSource, result: RunComparison) -> list[dict[str, Any]]:
-    by_name = {parser.name: parser for parser in source.parsers}
-    rows = []
-    for comparison in result.comparisons:
-        name = comparison.a.removesuffix(" (new)")
-        higher = comparison.info(comparison.primary.figure).higher_is_better
-        pages = [
-            {
-                "sample": page.sample,
-                "old": page.b,
-                "new": page.a,
-                "difference": page.difference,
-                "gain": page.difference if higher else -page.difference,
-                "href": viewer_link(page=page.sample, parser=name, beside_older=name),
-            }
-            for page in comparison.pages[:SHOWN_PAGES]
-        ]
-        counts = {"n_changed": len(comparison.pages), "n_pages": comparison.n_pages, "pages": pages}
-        state = comparison.primary.state.replace("_", " ")
-        found = {"primary": comparison.primary, "gain": comparison.gain, "state": state}
-        rows.append({"parser": by_name[name], **found, **counts})
-    return rows
 
 
 PAGE = ReportPage("compare", _write, "Compare")

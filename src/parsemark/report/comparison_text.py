@@ -147,9 +147,8 @@ def runs_markdown(result: RunComparison, below: float | None = None) -> str:
         f"| parser | new | old | difference in {result.figure} | 95 % interval | p | verdict |",
         "|---|---:|---:|---:|---:|---:|---|",
     ]
-    lines += [
-        f"| {_parser(c)} | {_numbers(c.primary, c.info(c.primary.figure))} |" for c in result.comparisons
-    ]
+    found = [(_parser(c), c.primary, c.info(c.primary.figure)) for c in result.comparisons]
+    lines += [f"| {parser} | {_numbers(verdict, info)} |" for parser, verdict, info in found]
     for label, names in (("Only in the old run", result.only_old), ("Only in the new run", result.only_new)):
         if names:
             lines += ["", f"{label}: {', '.join(markdown_cell(n) for n in names)}."]
@@ -170,9 +169,7 @@ def _numbers(v: Verdict, info: FigureInfo) -> str:
 
 
 def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
-    """Write a gate for a pull request: checks, errors by type, and pages that got worse, each with its
-    `link`.
-    """
+    """Write a gate for a pull request: checks, errors by type, and pages that got worse with their links."""
     failed = result.failed
     head = (
         f"**Gate failed: {len(failed)} of {counted(len(result.checks), 'check')}.**"

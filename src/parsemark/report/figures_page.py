@@ -16,13 +16,11 @@ from parsemark.verdicts.scored_run import readable_protocols
 
 def _write(site: Site) -> None:
     """Write `figures.html` and its data, protocol by protocol."""
-    parts = [
-        (site.title(source), stored_sections(source, first=source is site.source)) for source in site.sources
-    ]
+    parts = [(site.title(one), stored_sections(one, first=one is site.source)) for one in site.sources]
     charts = [chart for _, sections in parts for section in sections for chart in section.charts]
     data = {"colours": site.source.colours, "charts": {chart.key: chart_to_json(chart) for chart in charts}}
     write_chunk(site.root, "figures", data)
-    site.page("figures", current="figures", scripts=(*CHART_SCRIPTS, "js/figures.js"), parts=parts)
+    site.page("figures", scripts=(*CHART_SCRIPTS, "js/figures.js"), parts=parts)
 
 
 def write_paper_figures(run_dir: Path, out_dir: Path, kind: Format) -> Iterator[Path]:

@@ -40,12 +40,7 @@ def _write(site: Site) -> None:
     found = [history_of(source.run, names, source.protocol) for names in histories_in(source.run).values()]
     charts = {c.key: chart_to_json(c) for history in found for c in history_charts(history)}
     write_chunk(site.root, "versions", {"colours": source.colours, "charts": charts})
-    site.page(
-        "versions",
-        current="versions",
-        scripts=(*CHART_SCRIPTS, "js/figures.js"),
-        parts=list(map(_part, found)),
-    )
+    site.page("versions", scripts=(*CHART_SCRIPTS, "js/figures.js"), parts=list(map(_part, found)))
 
 
 def _part(history: History) -> dict[str, Any]:
@@ -190,9 +185,8 @@ def bisection_words(parser: str, found: Bisection, what: str) -> str:
     """The answer in one line, and what it rests on in the next."""
     if found.first_bad is None:
         first, last = found.versions[0], found.versions[-1]
-        return (
-            f"{parser}: {last} is as good as {first} in {what}. Nothing broke, or exchange --good and --bad."
-        )
+        same = f"{parser}: {last} is as good as {first} in {what}."
+        return f"{same} Nothing broke, or exchange --good and --bad."
     good, bad = (found.probe(v) for v in (found.last_good, found.first_bad))
     is_mended = version_order(f"x@{found.versions[0]}") > version_order(f"x@{found.versions[-1]}")
     before, after = (bad, good) if is_mended else (good, bad)

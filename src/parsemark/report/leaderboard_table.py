@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from parsemark.plain_words import figure_note, format_value, listed, signed, signed_interval
-from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
+from parsemark.plain_words import UNDEFINED, figure_note, format_value, listed, signed, signed_interval
+from parsemark.protocols import Figure, FigureInfo, Ranking, Summary
 from parsemark.protocols.figures.figure import EQUIVALENCE_MARGIN
 from parsemark.report.source import ShownParser
 
@@ -126,16 +126,14 @@ def _scale(column: FigureInfo, figures: Figures) -> Scale | None:
 def _tested_ranks(ranking: Ranking) -> dict[str, Rank]:
     ranks = {}
     for name, (low, high) in ranking.ranks.items():
-        verdict = ranking.to_best(name)
-        mark = MARKS.get(verdict.state, "") if verdict else ""
-        ranks[name] = Rank(low, f"{low}" if low == high else f"{low}–{high}", mark, _to_best(verdict))
+        text, verdict = f"{low}" if low == high else f"{low}–{high}", ranking.to_best(name)
+        if verdict is None:
+            ranks[name] = Rank(low, text)
+            continue
+        ends = signed_interval(verdict.low, verdict.high, 2)
+        interval = "" if ends == UNDEFINED else f" ({ends})"
+        ranks[name] = Rank(low, text, MARKS.get(verdict.state, ""), signed(verdict.difference) + interval)
     return ranks
-
-
-def _to_best(verdict: Verdict | None) -> str:
-    if verdict is None or verdict.low is None or verdict.high is None:
-        return "" if verdict is None else signed(verdict.difference)
-    return f"{signed(verdict.difference)} ({signed_interval(verdict.low, verdict.high, 2)})"
 
 
 def _plain_ranks(headline: FigureInfo, figures: Figures) -> dict[str, Rank]:

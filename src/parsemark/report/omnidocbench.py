@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from parsemark.errors import StoreError
-from parsemark.model import Page, Prediction
 from parsemark.protocols import get_protocol
 from parsemark.protocols.document.protocol import DocumentProtocol
 from parsemark.store import Run
@@ -55,9 +54,9 @@ def _write(run: Run, protocol: DocumentProtocol, parser: str, folder: Path) -> l
     from parsemark.protocols.document.published.profile import get_profile
     from parsemark.protocols.document.published.scores import result_files
 
-    files = result_files(
-        _pages(run, parser), get_profile(protocol.profile), match=protocol.match, cdm=protocol.cdm
-    )
+    known = ((run.truth(sample), sample) for sample in run.table("samples")["sample"])
+    pages = [(truth, run.prediction(sample, parser)) for truth, sample in known if truth is not None]
+    files = result_files(pages, get_profile(protocol.profile), match=protocol.match, cdm=protocol.cdm)
     prefix = f"{_UNSAFE.sub('_', parser)}_{protocol.match}"
     paths = []
     make_folder(folder)
@@ -66,8 +65,3 @@ def _write(run: Run, protocol: DocumentProtocol, parser: str, folder: Path) -> l
         write_text(path, json.dumps(content, indent=4, ensure_ascii=False) + "\n")
         paths.append(path)
     return paths
-
-
-def _pages(run: Run, parser: str) -> list[tuple[Page, Prediction]]:
-    known = ((run.truth(sample), sample) for sample in run.table("samples")["sample"])
-    return [(truth, run.prediction(sample, parser)) for truth, sample in known if truth is not None]

@@ -39,9 +39,8 @@ def write_page_chunks(
         batch = _Batch(sources, ids, explained)
         for offset, sample in enumerate(ids):
             index = first + offset
-            write_text_chunk(
-                root, f"pages/{page_file(index)}", batch.page_json(sample, index in images, with_raw)
-            )
+            page = batch.page_json(sample, index in images, with_raw)
+            write_text_chunk(root, f"pages/{page_file(index)}", page)
             if with_raw:
                 write_chunk(root, f"raw/{page_file(index)}", batch.raw_outputs(sample))
 
@@ -154,9 +153,8 @@ def _matches(frame: pl.DataFrame, rules: Sequence[str]) -> dict[tuple[str, str],
     columns = ("sample", "parser", "rule", "truth", "pred", "kind", "overlap")
     shown = frame.filter(pl.col("rule").is_in(list(rules)))
     for sample, parser, rule, truth, pred, kind, overlap in shown.select(columns).iter_rows():
-        found[sample, parser][rule].append(
-            [truth, pred, kind, None if overlap is None else round(overlap, 4)]
-        )
+        shared = None if overlap is None else round(overlap, 4)
+        found[sample, parser][rule].append([truth, pred, kind, shared])
     return found
 
 

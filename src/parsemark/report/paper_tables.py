@@ -1,4 +1,4 @@
-"""Tables of a run for papers: Markdown, LaTeX and CSV, with intervals and the best of each column in bold."""
+"""Tables of a run for papers, and the page that shows them: with intervals, the best of a column in bold."""
 
 import csv
 import io
@@ -6,16 +6,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 from pathlib import Path
+from typing import Any
 
 from parsemark.errors import ParsemarkError, UsageError, require_known
 from parsemark.plain_words import counted_name, format_value, unbroken
 from parsemark.protocols import PROTOCOLS, Figure, Slice, get_protocol
 from parsemark.protocols.charts import DataTable, TableColumn, TableRow
+from parsemark.report.names import safe_name
+from parsemark.report.site import ReportPage, Site
 from parsemark.report.source import RunSource
 from parsemark.store import Run
 
 LEADERBOARD = "leaderboard"
 ALL = "all"
+FOLDED = ("by-", "all-figures")  # tables by attribute, and that of every figure, are shown when opened
 _LATEX = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$",
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -300,3 +304,40 @@ def run_tables(paths: Sequence[Path], protocol: str | None = None) -> RunTableSe
     keys = {table.key for table in found}
     needs = sources[0].shown.paper_table_needs
     return RunTableSet(tuple(found), {key: what for key, what in needs.items() if key not in keys})
+
+
+def _write(site: Site) -> None:
+    """Write `tables.html`, and `tables/….{md,tex,csv}` for each table of each protocol."""
+    folder = site.root / "tables"
+    folder.mkdir()
+    parts = []
+    for source in site.sources:
+        prefix = "" if source is site.source else f"{safe_name(source.summary.protocol)}."
+        shown = [_shown_table(table, prefix) for table in tables_of(source)]
+        shown.sort(key=lambda entry: entry["folded"])
+        for entry in shown:
+            for (_, href), (_, write) in zip(entry["files"], WRITERS.values(), strict=True):
+                (site.root / href).write_text(write(entry["table"]), encoding="utf-8", errors="replace")
+        parts.append((site.title(source), source.summary.protocol, shown))
+    site.page("tables", parts=parts)
+
+
+def _shown_table(table: DataTable, prefix: str) -> dict[str, Any]:
+    """A table with its rows as text (value, interval, whether it is the best), and where its files are."""
+    rows = []
+    best = [table.best(k) for k in range(len(table.columns))]
+    for i, row in enumerate(table.rows):
+        texts = [cell_texts(cell, column) for cell, column in zip(row.cells, table.columns, strict=True)]
+        rows.append((row.label, [(*text, i in best[k]) for k, text in enumerate(texts)]))
+    name = f"{prefix}{table.key}"
+    return {
+        "anchor": name,
+        "table": table,
+        "groups": column_groups(table),
+        "rows": rows,
+        "files": [(kind, f"tables/{name}{ending}") for kind, (ending, _) in WRITERS.items()],
+        "folded": table.key.startswith(FOLDED),
+    }
+
+
+PAGE = ReportPage("tables", _write, "Tables")

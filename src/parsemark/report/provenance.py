@@ -10,50 +10,14 @@ from parsemark.report.source import RunSource
 
 def _write(site: Site) -> None:
     """Write `provenance.html`."""
-    source = site.source
-    manifest = source.manifest
+    source, counts = site.source, site.source.parses.group_by("parser", "status").len()
     site.page(
         "provenance",
-        current="provenance",
-        command=shlex.join(manifest.command),
-        manifest=manifest,
-        facts=_facts(source),
-        parsers=[(parser, manifest.parser(parser.name)) for parser in source.parsers],
-        columns=source.summary.shown(),
-        rule=source.rule,
-        rule_words=source.shown.words_for_rule(source.rule),
-        theta=source.summary.settings.get("theta"),
-        statuses=_statuses(source),
+        source=source,
+        command=shlex.join(source.manifest.command),
+        statuses=counts.sort("parser", "status").rows(),
         metrics=_metrics(source),
     )
-
-
-def _facts(source: RunSource) -> list[tuple[str, str]]:
-    manifest = source.manifest
-    corpus = manifest.corpus
-    facts = [
-        ("Corpus", f"{corpus.name} {corpus.version}"),
-        ("Corpus hash", corpus.hash),
-        ("Corpus spec", corpus.spec),
-        ("Pages in the corpus", f"{corpus.n_samples:,}"),
-        ("Pages in this run", f"{len(source.samples):,}"),
-        ("Protocols", ", ".join(manifest.protocols)),
-        ("Seed", str(manifest.seed)),
-        ("Created", manifest.created),
-        ("parsemark", manifest.code_version),
-        ("Run schema", str(manifest.schema_version)),
-    ]
-    if manifest.limits:
-        facts.append(
-            ("Limits per page", f"{manifest.limits.timeout_s:g} s, {manifest.limits.memory_mb:,} MB")
-        )
-    facts += [(f"Machine: {key}", str(value)) for key, value in manifest.machine.items()]
-    return facts
-
-
-def _statuses(source: RunSource) -> list[tuple[str, str, int]]:
-    counts = source.parses.group_by("parser", "status").len().sort("parser", "status")
-    return [(parser, status.replace("_", " "), n) for parser, status, n in counts.iter_rows()]
 
 
 def _metrics(source: RunSource) -> list[dict[str, Any]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import re
 import shutil
 from abc import ABC, abstractmethod
@@ -12,20 +14,24 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from parsemark.errors import WriteError
-from parsemark.plain_words import FILTERS, visible, visible_value
+from parsemark.plain_words import FILTERS, format_value, visible, visible_value
+from parsemark.report.chunks import cut
 from parsemark.report.colours import stylesheet
-from parsemark.report.names import safe_name
+from parsemark.report.names import safe_name, viewer_link
 from parsemark.report.source import Older, RunSource
 from parsemark.system import make_folder, remove_tree
 from parsemark.system.files import locked_folder
 from parsemark.system.scratch import ScratchFolder
 from parsemark.verdicts.error_types import Errors, find_errors
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -91,32 +97,34 @@ def standalone_page(template: str, **values: Any) -> str:
     return environment.get_template(template).render(**values)
 
 
+def data_uri(picture: Image.Image, kind: str, **how: Any) -> str:
+    """A picture as an address that holds it, for pages that load nothing."""
+    stream = io.BytesIO()
+    picture.save(stream, format=kind, **how)
+    return f"data:image/{kind};base64,{base64.b64encode(stream.getvalue()).decode()}"
+
+
 @contextmanager
-def scratch_beside(out: Path) -> Iterator[Path]:
-    """A new folder beside a site's, in which the site is made before it is put into place; WriteError if the
-    disk is full, or the folder cannot be written to.
+def new_site(out: Path, mark: str, command: str, old: Callable[[], Iterable[Path]]) -> Iterator[Path]:
+    """A new folder in which a site is made before it is put into its place `out`, under a lock, with a file
+    `mark` that says which command wrote it. `old` checks that the place may be changed, and says what in it
+    is replaced. WriteError if the disk is full, or the folder cannot be written to.
     """
+    old()
     try:
         make_folder(out.parent)
-        scratch = ScratchFolder(f".{out.name}-", out.parent)
-        try:
-            yield scratch.path
-        finally:
-            scratch.close()
+        with ScratchFolder(f".{out.name}-", out.parent) as scratch:
+            made = make_folder(scratch, "site")
+            yield made
+            (made / mark).write_text(f"The pages here were written by {command}.\n", encoding="utf-8")
+            out.mkdir(exist_ok=True)
+            with locked_folder(out):
+                for path in list(old()):
+                    remove_tree(path)
+                for path in sorted(made.iterdir(), key=lambda p: p.name != mark):
+                    path.replace(out / path.name)
     except OSError as error:
         raise WriteError(out, error) from error
-
-
-def put_into_place(new: Iterable[Path], out: Path, old: Callable[[], Iterable[Path]]) -> None:
-    """Move files into a site's folder in place of old ones, under a lock. `old` checks that the folder may be
-    changed, and says what in it is replaced.
-    """
-    out.mkdir(exist_ok=True)
-    with locked_folder(out):
-        for path in list(old()):
-            remove_tree(path)
-        for path in list(new):
-            path.replace(out / path.name)
 
 
 class SitePages(ABC):
@@ -124,6 +132,7 @@ class SitePages(ABC):
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.written: set[str] = set()
         self.templates = Environment(
             loader=PackageLoader("parsemark.report"),
             autoescape=True,
@@ -132,21 +141,23 @@ class SitePages(ABC):
             lstrip_blocks=True,
             finalize=visible_value,
         )
-        self.templates.filters |= FILTERS | {"code": code_marks}
+        self.templates.filters |= FILTERS | {"code": code_marks, "cut": cut, "value": format_value}
+        self.templates.globals["viewer_link"] = viewer_link
 
-    def page(self, name: str, *, current: str, scripts: tuple[str, ...] = (), **values: Any) -> None:
+    def page(self, name: str, *, scripts: tuple[str, ...] = (), **values: Any) -> None:
         """Render the template of a page, `NAME.html` unless `template` says otherwise, and write it."""
         template = self.templates.get_template(values.pop("template", f"{name}.html"))
         text = template.render(
             csp=CSP,
             navigation=self.navigation(),
-            current=current,
+            current=self.entry_of(name),
             scripts=list(scripts),
             stylesheets=STYLESHEETS,
             run=self.footer(),
             **values,
         )
         (self.root / f"{name}.html").write_text(text, encoding="utf-8", errors="replace")
+        self.written.add(name)
 
     def write_assets(self) -> None:
         """Copy stylesheets and scripts; what an older parsemark left there goes."""
@@ -159,6 +170,10 @@ class SitePages(ABC):
     @abstractmethod
     def navigation(self) -> list[Link]:
         """The pages that all pages link to."""
+
+    def entry_of(self, name: str) -> str:
+        """The entry of the navigation to which a page belongs."""
+        return name
 
     def footer(self) -> dict[str, Any] | None:
         """The run that the pages are about, if it is one."""
@@ -177,7 +192,6 @@ class Site(SitePages):
         self.options = options
         self.pages = [page for page in pages if page.is_there(self)]
         self.images: set[int] = set()  # the numbers of the pages that have a picture
-        self.written: set[str] = set()
 
     @cached_property
     def errors(self) -> list[Errors]:
@@ -197,12 +211,12 @@ class Site(SitePages):
         if missing:
             raise RuntimeError(f"The report links to pages that were not written: {', '.join(missing)}.")
 
-    def page(self, name: str, *, current: str, scripts: tuple[str, ...] = (), **values: Any) -> None:
-        """Render and write a page that is declared."""
-        if not any(page.holds(name) for page in self.pages):
+    def entry_of(self, name: str) -> str:
+        """The page that declares a file; a page that is not declared is refused."""
+        found = next((page.key for page in self.pages if page.holds(name)), None)
+        if found is None:
             raise RuntimeError(f"{name}.html is written and no page of the report declares it.")
-        self.written.add(name)
-        super().page(name, current=current, scripts=scripts, **values)
+        return found
 
     def navigation(self) -> list[Link]:
         """The pages that this report has."""

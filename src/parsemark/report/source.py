@@ -81,9 +81,8 @@ class RunSource(ScoredRun):
     def slice_figure(self, scope: str) -> str:
         """The figure by which pages or elements with one attribute are compared: one that they have."""
         wanted = self.shown.slice_figure(self.summary, scope)
-        names = {
-            n for part in self.summary.slices if part.scope == scope for f in part.figures.values() for n in f
-        }
+        own = [part for part in self.summary.slices if part.scope == scope]
+        names = {name for part in own for figures in part.figures.values() for name in figures}
         return wanted if wanted in names or not names else min(names)
 
     def details(self, part: str, parser: str) -> Any:

@@ -53,8 +53,13 @@ def leaderboard(summary: Summary, width: int = 100) -> RenderableType:
         table.add_column(column.head, justify="right", no_wrap=True, min_width=column.width)
     for row, parser in enumerate(summary.ordered()):
         table.add_row(_mark(parser, summary), Text(parser), *(column.cells[row] for column in columns))
+    counted = [counted_name(n, name) for name, n in summary.counts.items()]
+    chosen = [f"{key} {value}" for key, value in summary.settings.items()]
+    heading = Text(f"{summary.protocol}: " + " · ".join([*counted, *chosen]))
+    notes = [Text(f"Note: {note}", "bold yellow") for note in (*summary.ranking.notes, *summary.notes)]
+    below = [*_legend(summary, left_out), *([Text(), *notes] if notes else [])]
     matrix = [Text(line) for line in _matrix_lines(summary, width)]
-    return Group(_heading(summary), Text(), table, *_legend(summary, left_out), *_notes(summary), *matrix)
+    return Group(heading, Text(), table, *below, *matrix)
 
 
 def _matrix_lines(summary: Summary, width: int) -> Iterator[str]:
@@ -68,9 +73,8 @@ def _matrix_lines(summary: Summary, width: int) -> Iterator[str]:
     signs = {state: sign for state, (sign, _) in matrix["states"].items()}
     yield ""
     yield from textwrap.wrap("; ".join(f"{sign} {words}" for sign, words in matrix["states"].values()), width)
-    yield from textwrap.wrap(
-        f"a sign for each maker: {', '.join(makers)} (blank: it has no such page)", width
-    )
+    signs_of = f"a sign for each maker: {', '.join(makers)} (blank: it has no such page)"
+    yield from textwrap.wrap(signs_of, width)
     for first in range(0, len(parsers), size):
         shown = parsers[first : first + size]
         yield ""
@@ -158,12 +162,6 @@ def _short(value: float) -> str:
     return f"{value:.2f}".removeprefix("0")
 
 
-def _heading(summary: Summary) -> Text:
-    counted = [counted_name(n, name) for name, n in summary.counts.items()]
-    chosen = [f"{key} {value}" for key, value in summary.settings.items()]
-    return Text(f"{summary.protocol}: " + " · ".join([*counted, *chosen]))
-
-
 def _legend(summary: Summary, left_out: Sequence[str]) -> list[RenderableType]:
     info = summary.info(summary.primary)
     failed = "count as pages without an answer" if summary.failures_count else "are left out of the means"
@@ -186,8 +184,3 @@ def _legend(summary: Summary, left_out: Sequence[str]) -> list[RenderableType]:
     if left_out:
         parts.append(f"no room here for {', '.join(left_out)}: see a wider terminal, or parsemark report")
     return [Text(), *(Text(part, style="dim") for part in parts)]
-
-
-def _notes(summary: Summary) -> Sequence[RenderableType]:
-    notes = [*summary.ranking.notes, *summary.notes]
-    return [Text(), *(Text(f"Note: {note}", style="bold yellow") for note in notes)] if notes else []

@@ -17,8 +17,7 @@ from parsemark.pdf import render_page
 from parsemark.pdf.page_kinds import TRAITS
 from parsemark.protocols.page_elements import predicted_elements
 from parsemark.protocols.run_data.unread_pages import run_kinds
-from parsemark.report.page_images import data_uri
-from parsemark.report.site import standalone_page
+from parsemark.report.site import data_uri, standalone_page
 from parsemark.store import ParseRecord, Run
 from parsemark.system.files import write_text
 
@@ -131,9 +130,8 @@ def compare_words(parser: str, words: dict[str, Counter[str]]) -> tuple[set[str]
         return None, ()
     often = Counter(word for own in others for word in own)
     usual = {word for word, n in often.items() if 2 * n >= len(others)}
-    missing = [
-        w for w in sorted(usual) if 2 * often[w] > len(others) and w not in words[parser] and w.isalnum()
-    ]
+    own, most = words[parser], [w for w in sorted(usual) if 2 * often[w] > len(others)]
+    missing = [word for word in most if word not in own and word.isalnum()]
     return usual, tuple(missing) if words[parser] else ()
 
 

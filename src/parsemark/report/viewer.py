@@ -1,15 +1,26 @@
-"""The page viewer: one page of HTML, and a chunk of data for each page of the run."""
+"""The page viewer: one page of HTML, pictures and a chunk of data for each page of the run, and for each
+parser the list of all elements, true and invented, that the viewer steps through.
+"""
 
-from parsemark.corpora.render import corpus_pictures
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from parsemark.corpora.render import corpus_pictures, sample_jpegs
+from parsemark.errors import ParsemarkError
 from parsemark.model import AttributeValue
 from parsemark.report.chunks import write_chunk
-from parsemark.report.element_lists import write_element_lists
+from parsemark.report.names import page_file
 from parsemark.report.page_chunks import write_older_chunks, write_page_chunks
-from parsemark.report.page_images import write_images
 from parsemark.report.site import ReportPage, Site
-from parsemark.report.source import RunSource, value_text
+from parsemark.report.source import RunSource, ShownParser, page_values, value_text
+from parsemark.system import make_folder
 from parsemark.verdicts.error_types import Errors
 
+FRAMES = {"images": (1800, 1800), "thumbnails": (132, 32_000)}  # pixels that pictures have to fit into
+KINDS = ("pair", "split", "merge", "many", "miss", "extra", "unsure")
 _PARTS = ("grid", "diffview", "queue", "sheet", "elements", "detail", "beside", "main")
 SCRIPTS = (
     "js/download.js",
@@ -23,16 +34,15 @@ def _write(site: Site) -> None:
     source, errors, images = site.source, site.errors, site.images
     older = site.older.source(source.summary.protocol) if site.older else None
     protocols = [_protocol(s, site.title(s), found) for s, found in zip(site.sources, errors, strict=True)]
-    write_chunk(
-        site.root, "pages", page_list(source, images) | {"protocols": protocols, "older": _older(older)}
-    )
+    more = {"protocols": protocols, "older": _older(older)}
+    write_chunk(site.root, "pages", page_list(source, images) | more)
     for k, (of_protocol, found) in enumerate(zip(site.sources, errors, strict=True)):
         write_element_lists(site.root, of_protocol, f"lists/{k}", found, pages=source, parsers=source.parsers)
     if older is not None:
         write_element_lists(site.root, older, "older/lists", Errors(), pages=source, parsers=older.parsers)
         write_older_chunks(site.root, source, older)
     write_page_chunks(site.root, site.sources, site.options, images, [found.explained for found in errors])
-    site.page("viewer", current="viewer", scripts=SCRIPTS)
+    site.page("viewer", scripts=SCRIPTS)
 
 
 def write_page_images(site: Site) -> set[int]:
@@ -44,6 +54,23 @@ def write_page_images(site: Site) -> set[int]:
     without_pdf = set(samples.filter(samples["pdf"].is_null())["sample"])
     pictures = corpus_pictures(corpus.spec, corpus.hash, without_pdf)
     return write_images(site.root, samples, options.image_dpi, pictures)
+
+
+def write_images(
+    root: Path, samples: pl.DataFrame, dpi: int, pictures: Mapping[str, Path] | None = None
+) -> set[int]:
+    """Write the pictures of all pages; the numbers of those that have one. `pictures`: of samples by id."""
+    done: set[int] = set()
+    for row in samples.iter_rows(named=True):
+        written = sample_jpegs(row, dpi, (pictures or {}).get(row["sample"]), tuple(FRAMES.values()))
+        if written is None:
+            continue
+        done.add(row["page"])
+        for folder, data in zip(FRAMES, written, strict=True):
+            path = root / folder / f"{page_file(row['page'])}.jpg"
+            make_folder(path.parent)
+            path.write_bytes(data)
+    return done
 
 
 def page_list(source: RunSource, images: set[int]) -> dict[str, object]:
@@ -97,6 +124,102 @@ def _columns(pages: list[dict[str, AttributeValue]]) -> dict[str, dict[str, obje
         position = {value: i for i, value in enumerate(values)}
         columns[name] = {"values": list(values), "codes": [-1 if t is None else position[t] for t in texts]}
     return columns
+
+
+def write_element_lists(
+    root: Path,
+    source: RunSource,
+    folder: str,
+    errors: Errors,
+    *,
+    pages: RunSource,
+    parsers: Sequence[ShownParser],
+) -> None:
+    """Write `data/FOLDER/N.js` for parser number N: one entry for each element, and one value for each page.
+
+    `errors` are empty where the lists need none; `pages` is the run by whose pages they are numbered: the
+    same one, or a newer one; `parsers` are in the order of their numbers.
+    """
+    numbers = pages.samples.select("sample", "page")
+    for number, parser in enumerate(parsers):
+        own = element_table(source, parser.name, numbers)
+        parses = source.parses.filter((pl.col("parser") == parser.name) & (pl.col("status") != "ok"))
+        failed = numbers.join(parses.select("sample", "status"), on="sample", maintain_order="left")
+        write_chunk(
+            root,
+            f"{folder}/{number}",
+            {
+                "kinds": KINDS,
+                "page": own["page"].to_list(),
+                "element": own["element"].to_list(),
+                "kind": own["kind_code"].to_list(),
+                "value": _rounded(own["value"]),
+                "spread": _rounded(own["spread"]),
+                "errors": _errors(own, errors, parser.name),
+                "failed": dict(failed.select("page", "status").iter_rows()),
+                "page_value": page_values(source, parser.name, numbers["sample"]),
+            },
+        )
+
+
+def element_table(source: RunSource, parser: str, numbers: pl.DataFrame) -> pl.DataFrame:
+    """One row per element of a parser: page, element, kind, main metric's value, spread over the metrics.
+    `numbers`: `sample` and the number of its `page`; those of other samples are left out.
+    """
+    comparable = [m for m in source.metrics if is_unit(m)]
+    known = pl.col("metric").is_in([source.main_metric, *comparable]) & pl.col("value").is_not_null()
+    compared = pl.col("value").filter(pl.col("metric").is_in(comparable))
+    scores = (
+        source.scores_of(parser)
+        .filter(known)
+        .group_by("sample", "element", "pred", maintain_order=True)
+        .agg(
+            pl.col("value").filter(pl.col("metric") == source.main_metric).first().alias("value"),
+            (compared.max() - compared.min()).alias("spread"),
+        )
+    )
+    if source.main_metric in source.shown.lower_is_better:
+        scores = scores.with_columns(1 - pl.col("value"))  # lists go from bad to good
+    truth, pred = pl.col("truth").list.first(), pl.col("pred").list.first()
+    unsure = (pl.col("kind") == "extra") & (pl.col("confidence") <= source.shown.sure_above).fill_null(False)
+    kind = pl.when(unsure).then(pl.lit("unsure")).otherwise(pl.col("kind"))
+    rows = source.matches.filter(pl.col("parser") == parser).select(
+        "sample",
+        pl.coalesce(truth, pred).alias("element"),
+        pl.col("pred").list.join("+").alias("pred"),
+        kind.alias("kind"),
+    )
+    return (
+        rows.join(scores, on=["sample", "element", "pred"], how="left", maintain_order="left")
+        .join(numbers, on="sample", maintain_order="left")
+        .with_columns(kind_code=pl.col("kind").replace_strict(KINDS, range(len(KINDS)), default=0))
+        .sort("page", maintain_order=True)
+    )
+
+
+def _errors(own: pl.DataFrame, errors: Errors, parser: str) -> dict[str, list[int]]:
+    """Type of error to the numbers of the entries that have it."""
+    numbered = own.with_row_index("entry").select("sample", "element", "entry")
+    numbered = numbered.unique(["sample", "element"], keep="first", maintain_order=True)
+    rows = errors.rows.filter(pl.col("parser") == parser)
+    named = rows.join(numbered, on=["sample", "element"])
+    joined = named.group_by("error").agg(pl.col("entry").unique().sort())
+    return dict(joined.sort("error").iter_rows())
+
+
+def is_unit(metric: str) -> bool:
+    """Whether a metric lies between 0 and 1 and is better higher, so that it can be held against others."""
+    from parsemark.metrics import get_metric
+
+    try:
+        facts = get_metric(metric).facts
+    except ParsemarkError:
+        return False
+    return facts.higher_is_better and facts.range[1] == 1
+
+
+def _rounded(values: pl.Series) -> list[Any]:
+    return values.round(4).to_list()
 
 
 PAGE = ReportPage("viewer", _write, "Pages")

@@ -6,7 +6,7 @@ parser wrote is only ever text; formulas become MathML made of a short list of h
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -47,6 +47,7 @@ def _write(site: Site) -> None:
         truth = source.run.truth(row["sample"])
         if truth is None and rows is None:
             continue
+        size = (row["width"], row["height"]) if row["width"] and row["height"] else _A4
         entry: dict[str, Any] = {"sample": row["sample"], "parsers": []}
         for parser in parsers:
             prediction = source.run.prediction(row["sample"], parser.name)
@@ -59,7 +60,6 @@ def _write(site: Site) -> None:
             values = view.values
             site.page(
                 name,
-                current="document",
                 template="document_page.html",
                 view=view,
                 rows=list(map(_drawn, view.matches)),
@@ -71,23 +71,18 @@ def _write(site: Site) -> None:
                 of_truth=views.of_rows is None,
                 status=str(prediction.status),
                 parser=parser,
-                page=truth or Page(row["sample"], *(view.size or _size(row))),
+                page=truth or Page(row["sample"], *(view.size or size)),
             )
             text = rounded(values.get(views.figure))
             entry["parsers"].append({"name": parser.name, "href": f"{name}.html", "text": text})
         links.append(entry)
     site.page(
         "document",
-        current="document",
         links=links,
         parsers=parsers,
         figure_words=views.figure_words,
         n_left=max(0, len(samples) - n_pages),
     )
-
-
-def _size(row: Mapping[str, Any]) -> tuple[float, float]:
-    return (row["width"], row["height"]) if row["width"] and row["height"] else _A4
 
 
 class PageRows:

@@ -165,9 +165,8 @@ class _Signs:
         if distinct.any():
             found = self.differences[distinct]
             # Of what documents add if A and B are equal: what sets them apart, and a share of what was found.
-            spread = np.sqrt(
-                squares[distinct] + 2 * found * slope[distinct] + found**2 * float(np.sum(self.shares**2))
-            )
+            of_found = found**2 * float(np.sum(self.shares**2))
+            spread = np.sqrt(squares[distinct] + 2 * found * slope[distinct] + of_found)
             largest = np.sort(self._largest(distinct, spread))
             seen = np.abs(found) / np.hypot(spread, self.unseen[distinct])
             n_as_large = len(largest) - np.searchsorted(largest, seen - 1e-9)

@@ -196,9 +196,8 @@ class Calibrator:
             raise FormatError(f"this is no calibrator: {error}") from error
         wanted = {"temperature": 2, "platt": 2, "beta": 3}.get(method, len(numbers))
         if method not in METHODS or len(numbers) != wanted or not np.isfinite(numbers).all():
-            raise FormatError(
-                f"this is no calibrator: method {str(method)[:40]!r}, {len(numbers)} parameters"
-            )
+            said = f"method {str(method)[:40]!r}, {len(numbers)} parameters"
+            raise FormatError(f"this is no calibrator: {said}")
         if method == "isotonic" and (len(numbers) < 4 or len(numbers) % 2):
             raise FormatError("this is no calibrator: an isotonic one needs as many ys as xs")
         return cls(method, numbers)
@@ -231,9 +230,8 @@ def fit_calibrator(confidence: ArrayLike, correct: ArrayLike, method: str = "bet
         return Calibrator(method, (0.0, 0.0, offset) if method == "beta" else (0.0, offset))
     logit = np.log(conf / (1 - conf))
     columns = np.stack([np.log(conf), -np.log1p(-conf)], 1) if method == "beta" else logit[:, None]
-    model = LogisticRegression(C=1e6, fit_intercept=method != "temperature", max_iter=10_000).fit(
-        columns, hit
-    )
+    regression = LogisticRegression(C=1e6, fit_intercept=method != "temperature", max_iter=10_000)
+    model = regression.fit(columns, hit)
     slopes = [max(0.0, float(v)) for v in model.coef_[0]]
     offset = float(model.intercept_[0]) if method != "temperature" else 0.0
     return Calibrator(method, (*slopes, offset))

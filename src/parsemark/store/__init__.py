@@ -5,7 +5,7 @@ from parsemark.store.folder import RunFolder
 from parsemark.store.manifest import SCHEMA_VERSION, CorpusEntry, Manifest, ParserEntry, RunLimits
 from parsemark.store.records import ParseRecord, sample_from_row, sample_to_row, work_key
 from parsemark.store.run import Run, report_damage
-from parsemark.store.schemas import SCHEMAS, schema_of
+from parsemark.store.tables import SCHEMAS, schema_of
 
 __all__ = [
     "SCHEMAS", "SCHEMA_VERSION", "CorpusEntry", "Manifest", "ParseCache", "ParseRecord", "ParserEntry", "Run",

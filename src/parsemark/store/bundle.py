@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import json
 import re
 import zipfile
@@ -35,7 +34,7 @@ from parsemark.store.folder import MANIFEST, SUMMARY, RunFolder
 from parsemark.store.manifest import CorpusEntry, Manifest, NewerError, parse_manifest
 from parsemark.store.records import ParseRecord, sample_from_row
 from parsemark.store.run import Run
-from parsemark.store.schemas import LATER_COLUMNS, PROTOCOL_TABLES, SCHEMAS
+from parsemark.store.tables import LATER_COLUMNS, PROTOCOL_TABLES, SCHEMAS
 from parsemark.system import BROKEN_ARCHIVE, replacing
 from parsemark.version import __version__
 
@@ -171,7 +170,8 @@ class _BundleWriter:
         self._archive.writestr(_info(f"raw/{blob}"), data, compresslevel=6)
 
     def add_frame(self, name: str, frame: pl.DataFrame) -> None:
-        self._add_chunks(name, (_lines(frame.slice(i, 50_000)) for i in range(0, frame.height, 50_000)))
+        slices = (frame.slice(start, 50_000) for start in range(0, frame.height, 50_000))
+        self._add_chunks(name, (rows.write_ndjson().encode() for rows in slices))
 
     def add_rows(self, name: str, rows: Iterable[dict[str, Any]]) -> None:
         self._add_chunks(name, ((json.dumps(row, ensure_ascii=False) + "\n").encode() for row in rows))
@@ -193,12 +193,6 @@ def _info(name: str) -> zipfile.ZipInfo:
     return info
 
 
-def _lines(frame: pl.DataFrame) -> bytes:
-    target = io.BytesIO()
-    frame.write_ndjson(target)
-    return target.getvalue()
-
-
 def text_layers(samples: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """The text layer of each page that has one."""
     for row in samples:
@@ -215,9 +209,8 @@ def _public(manifest: Manifest) -> Manifest:
     corpus = manifest.corpus.model_copy(update={"spec": f"{loader}{colon}{_last_name(path)}"})
     command = [_last_name(argument) for argument in manifest.command]
     parsers = [entry.model_copy(update={"spec": None}) for entry in manifest.parsers]
-    return manifest.model_copy(
-        update={"corpus": corpus, "command": command, "origin": "", "parsers": parsers}
-    )
+    changed = {"corpus": corpus, "command": command, "origin": "", "parsers": parsers}
+    return manifest.model_copy(update=changed)
 
 
 def _last_name(argument: str) -> str:
@@ -265,16 +258,12 @@ class Bundle:
 
     def damage(self) -> Iterator[str]:
         """Reads everything; what does not fit its hash, in words, each part by its name."""
-        for name in self.index.parts:
-            try:
-                self._hashed(name)
-            except DamagedBundleError as error:
-                yield str(error)
-        for blob in self.raw_names:
-            try:
-                self.raw(blob)
-            except DamagedBundleError as error:
-                yield str(error)
+        for read, names in ((self._hashed, list(self.index.parts)), (self.raw, self.raw_names)):
+            for name in names:
+                try:
+                    read(name)
+                except DamagedBundleError as error:
+                    yield str(error)
 
     def raw(self, blob: str) -> bytes:
         """A raw output, checked against its name."""

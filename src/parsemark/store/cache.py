@@ -56,9 +56,8 @@ class ParseCache:
         """What a parser's worker said of itself when its pages were parsed: `versions` and `weights`."""
         try:
             entry = json.loads(self._parser_path(fingerprint).read_bytes())
-            return {
-                part: {str(k): str(v) for k, v in entry[part].items()} for part in ("versions", "weights")
-            }
+            parts = ("versions", "weights")
+            return {part: {str(k): str(v) for k, v in entry[part].items()} for part in parts}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,8 +26,7 @@ from parsemark.protocols.figures.summary import Summary
 from parsemark.store.blobs import BlobStore
 from parsemark.store.manifest import Manifest, read_manifest, write_manifest
 from parsemark.store.parses import ParseLog
-from parsemark.store.schemas import SCHEMAS
-from parsemark.store.tables import TableFiles, frame_of
+from parsemark.store.tables import SCHEMAS, TableFiles, frame_of
 from parsemark.system import locked, make_folder, remove_tree, write_bytes
 
 MANIFEST = "manifest.json"
@@ -93,14 +92,12 @@ class RunFolder:
             self.files.join(name, parts, self.spec(protocol))
         self.__dict__.pop("predictions", None)
 
-    @contextlib.contextmanager
-    def publishing(self) -> Iterator[None]:
+    def publishing(self) -> contextlib.AbstractContextManager[None]:
         """Hold the right to replace what follows from the parses: predictions, matches, scores, summaries.
 
         Its holder makes sure that what it writes follows from the records as they are now.
         """
-        with locked(self.path / ".publish.lock"):
-            yield
+        return locked(self.path / ".publish.lock")
 
     def add_samples(self, rows: Iterable[dict[str, Any]]) -> None:
         """Add samples, or replace those of the same id."""

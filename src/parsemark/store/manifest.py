@@ -132,9 +132,7 @@ class NewerError(StoreError):
 
 
 def parse_manifest(text: bytes, where: str) -> Manifest:
-    """Read the bytes of a manifest, which lie at `where`; StoreError if they are none, or of a newer
-    parsemark.
-    """
+    """Read the bytes of a manifest, which lie at `where`; StoreError if they are none that we can read."""
     try:
         data: Any = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -1,16 +1,18 @@
-"""A run as its readers see it: tables, truths, predictions, raw outputs, scores with details, summaries."""
+"""A run as its readers see it: tables, truths, predictions, raw outputs, scores, summaries, and SQL."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from parsemark.errors import ParsemarkError, StoreError
+from parsemark.errors import ParsemarkError, StoreError, UsageError
+from parsemark.extras import needed_for
 from parsemark.formats.model_json import page_from_json, prediction_from_json
 from parsemark.model import Page, Prediction
 from parsemark.protocols.figures.summary import Summary
@@ -18,8 +20,7 @@ from parsemark.protocols.run_data.tables import RunTables
 from parsemark.store.folder import MANIFEST, SUMMARY, RunFolder
 from parsemark.store.manifest import Manifest, read_manifest
 from parsemark.store.records import ParseRecord
-from parsemark.store.schemas import PROTOCOL_TABLES
-from parsemark.store.tables import StoredTables
+from parsemark.store.tables import PROTOCOL_TABLES, SCHEMAS, StoredTables
 
 
 class Run:
@@ -64,9 +65,8 @@ class Run:
         """
         inside = self._folder
         if protocol and protocol not in self.manifest.protocols:
-            raise StoreError(
-                f"{self.path} has no protocol {protocol!r}: {', '.join(self.manifest.protocols)}."
-            )
+            known = ", ".join(self.manifest.protocols)
+            raise StoreError(f"{self.path} has no protocol {protocol!r}: {known}.")
         return inside.parses.table() if name == "parses" else inside.files.read(name, inside.spec(protocol))
 
     def scanning(
@@ -182,3 +182,51 @@ def _require_sound(run: Run) -> None:
         with RunFolder.of(run).files.reading(name):
             for text in run.table(name)[column].drop_nulls():
                 json.loads(text)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """What a query returned."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+
+
+def _selects(run: Run, name: str) -> Iterator[str]:
+    """The files of a table as SQL; those of protocols have a column `protocol`."""
+    for protocol in run.manifest.protocols if name in PROTOCOL_TABLES else [None]:
+        file = RunFolder.of(run).files.path_of(name, protocol or "")
+        if file.exists():
+            extra = "" if protocol is None else f"{_quoted(protocol)} AS protocol, "
+            yield f"SELECT {extra}* FROM read_parquet({_quoted(str(file))})"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def query_run(path: Path, sql: str) -> QueryResult:
+    """Run SQL in which `samples`, `parses`, `predictions`, `matches` and `scores` are tables.
+
+    `matches` and `scores` hold the rows of all protocols, told apart by their column `protocol`. The run
+    itself is never changed: its files are read through views.
+    """
+    with needed_for("parsemark query"):
+        import duckdb
+    run = Run.open(path)
+    RunFolder.of(run).parses.fold()
+    connection = duckdb.connect(":memory:")
+    try:
+        for name in SCHEMAS:
+            selects = list(_selects(run, name))
+            if selects:
+                connection.execute(f"CREATE VIEW {name} AS {' UNION ALL BY NAME '.join(selects)}")
+        if (n := len(duckdb.extract_statements(sql))) != 1:
+            raise UsageError(f"This is {n} statements of SQL; give one.")
+        cursor = connection.execute(sql)
+        columns = tuple(str(column[0]) for column in cursor.description or ())
+        return QueryResult(columns, cursor.fetchall())
+    except (duckdb.Error, ImportError) as error:  # times with a zone need pytz
+        raise UsageError(f"The query failed: {error}") from error
+    finally:
+        connection.close()

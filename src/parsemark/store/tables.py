@@ -1,8 +1,9 @@
-"""The Parquet tables of a run: read whole or in parts, through one open file each, and replaced whole."""
+"""The Parquet tables of a run: their columns; read whole or in parts, and replaced whole."""
 
 import contextlib
 import hashlib
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from io import BytesIO
@@ -15,19 +16,45 @@ from parsemark.errors import FormatError, StoreError, WriteError
 from parsemark.model import Status
 from parsemark.protocols.run_data.tables import RunTables
 from parsemark.store.manifest import Manifest
-from parsemark.store.schemas import (
-    LATER_COLUMNS,
-    PROTOCOL_TABLES,
-    SEQUENCE,
-    SORT_KEYS,
-    schema_of,
-    stored_schema,
-)
 from parsemark.system import make_folder, replacing
+
+SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
+    table: {
+        name: pl.List(pl.String) if kind == "Texts" else getattr(pl, kind) for name, kind in columns.items()
+    }
+    for table, columns in tomllib.loads(Path(__file__).with_name("schemas.toml").read_text("utf-8")).items()
+}
+"""Table name to column name to type; `NAME.parquet` in the run directory, or in that of a protocol."""
+
+LATER_COLUMNS = ("identity", "kinds", "details")  # not in runs of earlier versions: empty there
+SEQUENCE = "sequence"
+
+PROTOCOL_TABLES = ("matches", "scores")  # every protocol of a run has its own
+
+SORT_KEYS: dict[str, list[str]] = {
+    "samples": ["sample"],
+    "parses": ["sample", "parser"],
+    "predictions": ["sample", "parser"],
+    "matches": ["sample", "parser", "rule"],
+    "scores": ["sample", "parser", "rule", "metric"],
+}
+"""Order of the rows, so that equal runs give equal files. Within a key, rows keep the protocol's order."""
 
 ROWS_PER_GROUP: Mapping[str, int] = {"samples": 128, "parses": 4_096, "predictions": 512}
 """So that neighbouring pages are read without the others; of rows that hold whole pages few are a group."""
 _OTHER_ROWS = 16_384
+
+
+def schema_of(name: str) -> dict[str, pl.DataType | type[pl.DataType]]:
+    """The columns of a table; StoreError for a name that no table has."""
+    if name not in SCHEMAS:
+        raise StoreError(f"A run has no table {name!r}; it has: {', '.join(SCHEMAS)}.")
+    return SCHEMAS[name]
+
+
+def stored_schema(name: str) -> dict[str, pl.DataType | type[pl.DataType]]:
+    """The columns of a table's file: that of `parses` also says which of two records came later."""
+    return {**schema_of(name), SEQUENCE: pl.Int64} if name == "parses" else schema_of(name)
 
 
 class TableFiles:

@@ -8,8 +8,6 @@ from parsemark.metrics import TableInput, get_metric, score
 from parsemark.study.preparation import for_metric, study_html
 from parsemark.study.ratings import DEFAULT_PROMPT, RatedPair, Ratings
 
-STORED = "stored:"  # prefix of columns that came with the file, where one of ours has the same name
-
 MEANS = {"grits_avg": ("grits_top", "grits_con"), "score_avg": ("score_index", "score_content")}
 """Means over several metrics, by name."""
 

@@ -121,9 +121,8 @@ def judge_ratings(
         judge_pairs(_rewritten(rated, ratings.kind), judges, asker, deliver)
     everything = [verdict for found in verdicts.values() for verdict in found]
     columns = tuple(_column(ratings, judge, names[judge], verdicts) for judge in judges)
-    alpha_units = [
-        [v for v in row if v is not None] for row in zip(*(c.values for c in columns), strict=True)
-    ]
+    by_pair = zip(*(column.values for column in columns), strict=True)
+    alpha_units = [[value for value in row if value is not None] for row in by_pair]
     return StudyVerdicts(
         columns=columns,
         statuses={
@@ -194,10 +193,9 @@ def _biases(
             yield _mean_difference(name, "order", "extraction shown first", order)
             scores = {f: [said(f"{place} {f}", judge) for place, _ in rated] for f in FORMATS}
             for format in FORMATS:
-                others = [
-                    complete_mean([scores[f][k] for f in FORMATS if f != format]) for k in range(len(rated))
-                ]
-                rows = [(pair, scores[format][k], others[k]) for k, (_, pair) in enumerate(rated)]
+                others = zip(*(scores[f] for f in FORMATS if f != format), strict=True)
+                sides = zip(rated, scores[format], map(complete_mean, others), strict=True)
+                rows = [(pair, own, other) for (_, pair), own, other in sides]
                 yield _mean_difference(name, "format", f"{format} instead of another notation", rows)
         yield _length_bias(name, [(pair, said(place, judge)) for place, pair in rated])
 
@@ -217,11 +215,8 @@ def _mean_difference(
 def _length_bias(judge: str, rows: Sequence[tuple[RatedPair, float | None]]) -> Bias:
     """The slope of (judge − people) on log2 of the extraction's length, from sums by cluster."""
     what = "per doubling of the extraction, against people"
-    known = [
-        (p.cluster, math.log2(max(1, len(p.pred))), score - p.mean_rating)
-        for p, score in rows
-        if score is not None
-    ]
+    scored = [(pair, score) for pair, score in rows if score is not None]
+    known = [(p.cluster, math.log2(max(1, len(p.pred))), s - p.mean_rating) for p, s in scored]
     if len(known) < 3 or len({x for _, x, _ in known}) < 2:
         return Bias(judge, "length", what, None, None, len(known))
     middle = sum(x for _, x, _ in known) / len(known)

@@ -23,7 +23,7 @@ _BEGIN = re.compile(r"\\begin\{(tabular\*?|array)\}")
 _RULES = re.compile(r"\\(?:hline|toprule|midrule|bottomrule)\b|\\(?:cline|cmidrule)(?:\([^)]*\))?\{[^}]*\}")
 _MULTICOLUMN = re.compile(r"\s*\\multicolumn\s*\{(\d+)\}\s*\{[^{}]*\}\s*\{(.*)\}\s*", re.DOTALL)
 _MULTIROW = re.compile(r"\s*\\multirow(?:\[[^\]]*\])?\s*\{(\d+)\}\s*\{[^{}]*\}\s*\{(.*)\}\s*", re.DOTALL)
-_LATEX_MATH = re.compile(r"\\\((.*?)\\\)|\$([^$]*)\$", re.DOTALL)
+_LATEX_MATH = re.compile(r"(\\\(.*?\\\)|\$[^$]*\$)", re.DOTALL)
 _COMMAND = re.compile(r"\\(?:textbf|textit|emph|textrm|mathbf|mathrm)\s*\{([^{}]*)\}")
 _MOST_COLUMNS = 500
 _DEEPEST = 4
@@ -133,17 +133,10 @@ def _cell(source: str, depth: int) -> _LatexCell:
 
 
 def _plain_text(source: str) -> str:
-    pieces: list[str] = []
-    end = 0
-    for found in _LATEX_MATH.finditer(source):
-        pieces += [_plain(source[end : found.start()]), f"${_math(found[1] or found[2] or '')}$"]
-        end = found.end()
-    pieces.append(_plain(source[end:]))
+    pieces = _LATEX_MATH.split(source)  # text and math in turn
+    pieces[::2] = [re.sub(r"\\([%&#_$])", r"\1", _COMMAND.sub(r"\1", text)) for text in pieces[::2]]
+    pieces[1::2] = [f"${_math(m[2:-2] if m[0] != '$' else m[1:-1])}$" for m in pieces[1::2]]
     return " ".join("".join(pieces).split())
-
-
-def _plain(source: str) -> str:
-    return re.sub(r"\\([%&#_$])", r"\1", _COMMAND.sub(r"\1", source))
 
 
 def _math(source: str) -> str:

@@ -28,7 +28,6 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_v
 from parsemark.errors import StudyError
 from parsemark.plain_words import counted, first_problem
 
-SCHEMA_VERSION = 1
 MAX_FILE_BYTES = 500_000_000
 _SHOWN_ID = 80
 DEFAULT_PROMPT = "tuned"  # the prompt of judgements that name none; the published study's main one

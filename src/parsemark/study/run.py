@@ -9,19 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.study.agreement import Correlation, RaterAgreement, correlate, rater_agreement
-from parsemark.study.columns import (
-    SAME_METRIC,
-    STORED,
-    StudyColumn,
-    judge_columns,
-    metric_columns,
-    stored_columns,
-)
+from parsemark.study.columns import SAME_METRIC, StudyColumn, judge_columns, metric_columns, stored_columns
 from parsemark.study.fitted_on import in_sample
 from parsemark.study.judging import StudyVerdicts
 from parsemark.study.ratings import DEFAULT_PROMPT, RatedPair, Ratings
 from parsemark.system import make_folder, write_text
 
+STORED = "stored:"  # prefix of columns that came with the file, where one of ours has the same name
 DIFFERS = 0.005  # our value and the stored one differ if they are further apart than rounding explains
 
 

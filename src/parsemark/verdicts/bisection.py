@@ -103,9 +103,8 @@ def bisect_versions(versions: Sequence[str], probe: Callable[[str], Probe]) -> B
 
     good, bad, is_seen = 0, len(versions) - 1, False
     if state(good) != "good":
-        raise UsageError(
-            f"{versions[0]} is not good, so there is nothing to look for. {found[versions[0]].why}"
-        )
+        why = found[versions[0]].why
+        raise UsageError(f"{versions[0]} is not good, so there is nothing to look for. {why}")
     while (between := bad - good) > 1 or not is_seen:
         middle = good + (between // 2 if is_seen else (between + 1) // 2)
         inside = range(good + 1, bad if is_seen else bad + 1)

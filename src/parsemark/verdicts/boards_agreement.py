@@ -163,13 +163,12 @@ def board_agreement(run: Run, asked: Collection[str] = ()) -> BoardAgreement:
 
 
 Boards = dict[str, _Board]
+BoardsByRule = dict[tuple[str, str], _Board]  # `tables` by the spelling of outputs, and its rule
 
 
-def _boards(run: Run) -> tuple[Boards, Boards, dict[tuple[str, str], _Board]]:
+def _boards(run: Run) -> tuple[Boards, Boards, BoardsByRule]:
     """The protocols of a run, by the same names those of neutral outputs, and `tables` by its rules."""
-    raw: Boards = {}
-    neutral: Boards = {}
-    rules: dict[tuple[str, str], _Board] = {}
+    raw, neutral, rules = Boards(), Boards(), BoardsByRule()
     for spec in readable_protocols(run)[0]:
         protocol, tables = get_protocol(spec), run.run_tables(spec)
         figures = {f.info.name: f for f in complete_sums(protocol, tables)}
@@ -191,9 +190,7 @@ def _boards(run: Run) -> tuple[Boards, Boards, dict[tuple[str, str], _Board]]:
     return raw, neutral, rules
 
 
-def _pair(
-    a: str, b: str, raw: Boards, neutral: Boards, by_rule: Mapping[tuple[str, str], _Board]
-) -> BoardPair:
+def _pair(a: str, b: str, raw: Boards, neutral: Boards, by_rule: BoardsByRule) -> BoardPair:
     first, second = raw[a], raw[b]
     pages = first.counted() & second.counted()
     tau = kendall(first.draws(), second.draws())
@@ -229,7 +226,7 @@ def _with_interval(draws: Floats) -> Figure:
 
 
 def _turned(
-    first: _Board, second: _Board, kinds: Sequence[str], by_rule: Mapping[tuple[str, str], _Board]
+    first: _Board, second: _Board, kinds: Sequence[str], by_rule: BoardsByRule
 ) -> tuple[tuple[str, ...], Floats]:
     """By which rules both match tables, and what these alone turn round; nothing where that is not known."""
     rules = first.rule, second.rule

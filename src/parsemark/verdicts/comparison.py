@@ -11,16 +11,8 @@ import numpy as np
 
 from parsemark.errors import UsageError, require_known
 from parsemark.plain_words import counted
-from parsemark.protocols import (
-    FigureInfo,
-    FigureSums,
-    PageProtocol,
-    RunTables,
-    Summary,
-    Verdict,
-    get_protocol,
-)
-from parsemark.protocols.figures.figure import Floats
+from parsemark.protocols import FigureInfo, PageProtocol, RunTables, Summary, Verdict, get_protocol
+from parsemark.protocols.figures.figure import FigureSums, Floats
 from parsemark.protocols.figures.pair_verdicts import rank, verdicts_on_pairs
 from parsemark.protocols.run_data.broken_pages import complete_sums
 from parsemark.protocols.run_data.tables import Places
@@ -213,10 +205,9 @@ def compare_sides(
     if not joined or not joined[0].samples:
         raise UsageError("The two runs share no page with a truth, so there is nothing to compare.")
     pairs = [(f"{p} (new)", f"{p} (old)") for p in parsers]
-    by_figure = [verdicts_on_pairs(f, pairs, of_these_kinds=True) for f in joined]
-    return [
-        _comparison(joined, [verdicts[k] for verdicts in by_figure], *pair) for k, pair in enumerate(pairs)
-    ]
+    by_figure = (verdicts_on_pairs(f, pairs, of_these_kinds=True) for f in joined)
+    by_pair = zip(*by_figure, strict=True)
+    return [_comparison(joined, own, *pair) for pair, own in zip(pairs, by_pair, strict=True)]
 
 
 def require_comparable(old: Summary, new: Summary) -> None:
@@ -264,10 +255,8 @@ def _comparison(figures: Sequence[FigureSums], verdicts: Sequence[Verdict], a: s
     values = zip(first.samples, first.page_values(a), first.page_values(b), strict=True)
     rows = [PageDifference(s, float(x), float(y)) for s, x, y in values if np.isfinite(x) and np.isfinite(y)]
     changed = sorted((r for r in rows if r.difference != 0), key=lambda r: (-abs(r.difference), r.sample))
-    infos = tuple(f.info for f in figures)
-    return Comparison(
-        a, b, verdicts[0], tuple(verdicts), infos, len(first.samples), extent(first), tuple(changed)
-    )
+    infos, n_pages = tuple(f.info for f in figures), len(first.samples)
+    return Comparison(a, b, verdicts[0], tuple(verdicts), infos, n_pages, extent(first), tuple(changed))
 
 
 def extent(figure: FigureSums) -> str:

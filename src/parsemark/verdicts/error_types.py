@@ -27,6 +27,7 @@ _CHARACTERS_PER_CELL = 10  # of a table that is only there as text
 SCHEMA = {"sample": pl.String, "parser": pl.String, "element": pl.String, "error": pl.String, "n": pl.Int64}
 
 Key = tuple[str, str, str]  # sample, parser, and id of the truth
+ParserRows = tuple[pl.DataFrame, str]  # errors as `SCHEMA` has them, and the parser whose are meant
 STORED = "errors.parquet"  # in the folder of a protocol of a baseline, which has no outputs to look into
 
 
@@ -80,9 +81,8 @@ def find_errors(source: ScoredRun, limit: int | None, parsers: Sequence[str] | N
         left -= sum(_size(element) for element in (truth, *pieces))
         if left < 0:
             break
-        pred = (
-            pieces[0] if len(pieces) == 1 else shown.join_pieces(truth, pieces) if shown.join_pieces else None
-        )
+        joined = shown.join_pieces(truth, pieces) if shown.join_pieces and len(pieces) > 1 else None
+        pred = pieces[0] if len(pieces) == 1 else joined
         explanation = shown.explain(truth, pred) if shown.explain and pred else None
         if explanation is not None:
             explained[key] = {
@@ -125,10 +125,8 @@ def write_errors(run: Run, protocol: str, folder: Path) -> None:
         write_bytes(folder / STORED, stream.getvalue())
 
 
-def error_changes(
-    old: tuple[pl.DataFrame, str], new: tuple[pl.DataFrame, str], kinds: Sequence[ErrorKind]
-) -> Changes:
-    """Count each type of error of a parser, given with its rows, before and now."""
+def error_changes(old: ParserRows, new: ParserRows, kinds: Sequence[ErrorKind]) -> Changes:
+    """Count each type of error of a parser before and now."""
     before, now = (sum(error_counts(*side).values(), Counter()) for side in (old, new))
     return changes_of(before, now, kinds)
 

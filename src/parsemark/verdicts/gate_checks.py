@@ -62,10 +62,8 @@ class GateLimits:
     @property
     def ratios(self) -> list[tuple[str, str, float]]:
         """Column, name and limit of each ratio that is to be checked."""
-        wanted = (
-            ("cpu_s", "CPU time", self.max_slowdown),
-            ("peak_memory_mb", "peak memory", self.max_memory),
-        )
+        cpu_s, memory = self.max_slowdown, self.max_memory
+        wanted = ("cpu_s", "CPU time", cpu_s), ("peak_memory_mb", "peak memory", memory)
         return [(column, title, allowed) for column, title, allowed in wanted if allowed is not None]
 
     def needing_both(self, info: FigureInfo) -> list[str]:
@@ -93,6 +91,9 @@ class GateCheck:
     def question(self) -> str:
         """What it answers."""
         return next((words for end, words in QUESTIONS.items() if self.name.endswith(end)), "")
+
+
+Checks = Iterable[GateCheck]  # of one parser; none where nothing was asked for, or can be looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ class GateSide:
         }
 
 
-def minimum_checks(side: GateSide, limits: GateLimits, parser: str) -> Iterable[GateCheck]:
+def minimum_checks(side: GateSide, limits: GateLimits, parser: str) -> Checks:
     """Check the least values of figures."""
     for figure, least in limits.minimum.items():
         known = side.summary.figure(parser, figure)
@@ -169,7 +170,7 @@ def minimum_checks(side: GateSide, limits: GateLimits, parser: str) -> Iterable[
 
 def drop_checks(
     limits: GateLimits, parser: str, comparison: Comparison, worse: Sequence[WorsePage]
-) -> Iterable[GateCheck]:
+) -> Checks:
     """Check the primary figure: beyond chance, as it stands, and on the page that fell most."""
     verdict, gain = comparison.primary, comparison.gain
     if gain is None:  # nothing to compare, which the result says
@@ -196,7 +197,7 @@ def drop_checks(
         yield GateCheck(parser, name, not over, f"{rounded(most)} ({len(over)} over)", allowed, listed)
 
 
-def lost_table_checks(old: GateSide, new: GateSide, limits: GateLimits, parser: str) -> Iterable[GateCheck]:
+def lost_table_checks(old: GateSide, new: GateSide, limits: GateLimits, parser: str) -> Checks:
     """Check the true tables that were found before and are not found now."""
     allowed = limits.max_lost_tables
     if allowed is not None:
@@ -207,9 +208,7 @@ def lost_table_checks(old: GateSide, new: GateSide, limits: GateLimits, parser: 
         yield GateCheck(parser, LOST, len(lost) <= allowed, found, f"≤ {allowed}", pages)
 
 
-def failure_checks(
-    old: GateSide | None, new: GateSide, limits: GateLimits, parser: str
-) -> Iterable[GateCheck]:
+def failure_checks(old: GateSide | None, new: GateSide, limits: GateLimits, parser: str) -> Checks:
     """Check the pages that fail now and did not before; without an old run, all that are in scores."""
     allowed = limits.max_failures
     if allowed is not None:
@@ -219,9 +218,7 @@ def failure_checks(
         yield GateCheck(parser, _FAILING, len(found) <= allowed, str(len(found)), f"≤ {allowed}", listed)
 
 
-def ratio_checks(
-    old: GateSide, new: GateSide, limits: GateLimits, parser: str, timing: Timing
-) -> Iterable[GateCheck]:
+def ratio_checks(old: GateSide, new: GateSide, limits: GateLimits, parser: str, timing: Timing) -> Checks:
     """Check the ratios of time and memory: one fails if it is over the limit, and over 1 beyond the noise."""
     for column, title, allowed in limits.ratios:
         found = time_ratio(old.tables.parses, new.tables.parses, parser, column, timing)

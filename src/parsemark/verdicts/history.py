@@ -156,10 +156,8 @@ def history_of(run: Run, versions: Sequence[str], protocol: str | None = None) -
     share = ALPHA / 2 / (len(main) - 1 + len(_PER_PAGE))
     figures = [history_figure(f, versions, outputs, share if k else ALPHA / 2) for k, f in enumerate(main)]
     for column, (label, style) in _PER_PAGE.items():
-        pages = {
-            v: {s: getattr(r, column) for s in samples if (r := records.get((v, s))) is not None}
-            for v in versions
-        }
+        known = {v: [r for s in samples if (r := records.get((v, s))) is not None] for v in versions}
+        pages = {v: {r.sample: getattr(r, column) for r in own} for v, own in known.items()}
         figures.append(ratio_figure(column, label, style, versions, pages, share))
     sizes = [run.manifest.parser(v) for v in versions]
     figures.append(_size_figure(versions, [None if e is None else e.installed_mb for e in sizes]))

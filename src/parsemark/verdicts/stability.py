@@ -110,8 +110,8 @@ class Stability:
                     "changed": own.changed.model_dump(),
                     "worst": None if own.worst is None else asdict(own.worst),
                     "variants": {
-                        name: dict(zip(("moved", "changed", "pages"), counts, strict=True))
-                        for name, counts in own.by_variant().items()
+                        name: {"moved": moved, "changed": changed, "pages": n}
+                        for name, (moved, changed, n) in own.by_variant().items()
                     },
                 }
                 for own in self.parsers

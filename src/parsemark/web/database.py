@@ -39,9 +39,8 @@ class Database:
             self._writer.execute("PRAGMA synchronous=FULL")
             (found,) = self._writer.execute("PRAGMA user_version").fetchone()
             if found not in (0, version):
-                raise StoreError(
-                    f"{path} was written by another version of parsemark ({found}, not {version})."
-                )
+                versions = f"({found}, not {version})"
+                raise StoreError(f"{path} was written by another version of parsemark {versions}.")
             self._writer.executescript(schema)
             self._writer.execute(f"PRAGMA user_version={version}")
         except (OSError, sqlite3.Error) as error:
@@ -116,9 +115,7 @@ class Database:
                     future.set_exception(error)
                 self._writer.execute("RELEASE one")
             self._writer.execute("COMMIT")
-        except (
-            sqlite3.Error
-        ) as error:  # the disk is full, or the file is gone: nobody is told that it was kept
+        except sqlite3.Error as error:  # the disk is full, or the file is gone: nobody hears that it was kept
             if self._writer.in_transaction:
                 self._writer.execute("ROLLBACK")
             for _, future in batch:

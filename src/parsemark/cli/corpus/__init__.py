@@ -2,7 +2,7 @@
 
 import typer
 
-from parsemark.cli.corpus import change, check, describe, fresh, make
+from parsemark.cli.corpus import change, check, describe, make
 from parsemark.cli.options import Commands
 
 app = typer.Typer(
@@ -10,7 +10,7 @@ app = typer.Typer(
 )
 app.add_typer(make.make_app)
 # In the order of `corpus --help`.
-app.command("reveal")(fresh.reveal)
+app.command("reveal")(make.reveal)
 app.command("info")(describe.info)
 app.command("list")(describe.list_pages)
 app.command("pages")(describe.write_pages)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from parsemark.cli import options as opt
+from parsemark.cli import running
 from parsemark.cli.printing import page_progress, plain_console
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted, listed
@@ -89,13 +90,11 @@ def mislead(
 
 def _say_left_out(left_out: Sequence[Remark]) -> int:
     """Name the pages that are not in a copy; gives how many."""
-    from parsemark.cli.running import say_remarks
-
     reasons: dict[str, list[str]] = {}
     for remark in left_out:
         reasons.setdefault(remark.message, []).append(remark.where)
     said = [f"{listed(pages)}: {why}" for why, pages in reasons.items()]
-    say_remarks(said, plain_console(stderr=True))
+    running.say_remarks(said, plain_console(stderr=True))
     return len(left_out)
 
 
@@ -109,13 +108,12 @@ def crops(
 
     The new corpus is in OmniDocBench's form, one page per crop: `omnidocbench:OUT/crops.json`.
     """
-    from parsemark.cli.running import load
     from parsemark.corpora.crops import FILE, KINDS, write_crops
 
     chosen = next((name for name in KINDS if name == kind), None)
     if chosen is None:
         raise UsageError(f"There is no kind {kind!r}; choose one of: {', '.join(KINDS)}.")
-    loaded = load(corpus)
+    loaded = running.load(corpus)
     with page_progress("Cutting out", len(loaded)) as progress:
         found = write_crops(loaded, out, chosen, progress=progress)
     left = f", {found.n_left_out} left out (no box, too small, or no picture)" if found.n_left_out else ""

@@ -9,6 +9,7 @@ import typer
 from typer import Argument, Option
 
 from parsemark.cli import options as opt
+from parsemark.cli import running
 from parsemark.cli.printing import page_progress, plain_console, plain_table
 from parsemark.errors import PdfError
 from parsemark.plain_words import counted
@@ -23,7 +24,6 @@ def check(
 
     What was left out of the corpus, and what looks wrong in it, is said first and counted in the end.
     """
-    from parsemark.cli import running
     from parsemark.corpora.check import check_corpus
 
     found = running.load(corpus, strict=strict)
@@ -76,7 +76,6 @@ def audit(
 ) -> None:
     """Find errors of the truth: cells where independent parsers agree against it, worst first."""
     from parsemark.choose.audit import audit_run
-    from parsemark.cli import running
     from parsemark.report.audit_page import write_audit
     from parsemark.store import Run
 
@@ -96,12 +95,8 @@ def audit(
             print(path)
         if found.suspicions:
             print("Delete from corrections.json what you do not accept, then apply it to a copy:")
-            print(f"  {shlex.join(_correct_command(corpus, out))}")
-
-
-def _correct_command(corpus: str, audit_folder: Path) -> list[str]:
-    file = str(audit_folder / "corrections.json")
-    return ["parsemark", "corpus", "correct", corpus, "--corrections", file, "--out", "CORRECTED"]
+            edited = shlex.join([corpus, "--corrections", str(out / "corrections.json")])
+            print(f"  parsemark corpus correct {edited} --out CORRECTED")
 
 
 def correct(
@@ -113,7 +108,6 @@ def correct(
     out: opt.NewCorpus,
 ) -> None:
     """Write a copy with corrected cells; what you deleted from the file stays as it is."""
-    from parsemark.cli import running
     from parsemark.corpora.correct import correct_corpus
 
     loaded = running.load(corpus)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from parsemark.cli import options as opt
+from parsemark.cli import running
 from parsemark.cli.printing import plain_console, plain_table
 from parsemark.errors import require_known
 from parsemark.plain_words import counted
@@ -26,7 +27,6 @@ def info(
     strict: opt.Strict = False,
 ) -> None:
     """Print what a corpus consists of."""
-    from parsemark.cli import running
     from parsemark.corpora.describe import corpus_info
 
     found = corpus_info(running.load(corpus, strict=strict))
@@ -55,15 +55,13 @@ def info(
 
 def list_pages(corpus: opt.CorpusArgument, strict: opt.Strict = False) -> None:
     """List the pages of a corpus: id, document, page, and what is known about it."""
-    from parsemark.cli import running
     from parsemark.corpora.base import Remark
 
     loaded = running.load(corpus, strict=strict)
     found = [loaded.try_read(key) for key in loaded.keys]
     running.say_remarks([f for f in found if isinstance(f, Remark)], plain_console(stderr=True))
-    rows = [
-        (s.id, s.document, str(s.page_number), _truth_status(s)) for s in found if not isinstance(s, Remark)
-    ]
+    pages = [sample for sample in found if not isinstance(sample, Remark)]
+    rows = [(s.id, s.document, str(s.page_number), _truth_status(s)) for s in pages]
     widths = [max(len(row[column]) for row in rows) for column in range(3)] if rows else [0, 0, 0]
     for identifier, document, page, status in rows:
         print(f"{identifier:<{widths[0]}}  {document:<{widths[1]}}  {page:>{widths[2]}}  {status}")
@@ -95,7 +93,6 @@ def show(
     dpi: Annotated[int, Option(min=20, max=600)] = 110,
 ) -> None:
     """Write a picture of a page with the boxes of its truth."""
-    from parsemark.cli import running
     from parsemark.corpora.base import sample_of
     from parsemark.corpora.describe import draw_truth
 
@@ -115,7 +112,6 @@ def write_pages(
 
     Its answer, a COCO file, is read by the parser `tatr(detect=file)` (see docs/parsers.md).
     """
-    from parsemark.cli import running
     from parsemark.corpora.describe import write_detector_input
 
     print(f"{write_detector_input(running.load(corpus).samples(), out, dpi)} pages in {out}")
@@ -129,7 +125,6 @@ def facts(
     ] = "answers",
 ) -> None:
     """Write what the truth of a corpus lets one ask: values under their headers, numbers, names, orders."""
-    from parsemark.cli import running
     from parsemark.protocols.answers.files import FORMS, fact_lines
 
     require_known("form of facts", form, FORMS)

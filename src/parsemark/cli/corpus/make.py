@@ -1,28 +1,118 @@
-"""`parsemark corpus make`, and `sample`, which gathers pages."""
+"""`parsemark corpus make` and `reveal` (of pages that nobody knows beforehand), `sample` and `carry`."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from typer import Argument, Option
 
 from parsemark.cli import options as opt
-from parsemark.cli.corpus.fresh import Commit, Fresh, Reveal
 from parsemark.cli.options import Commands
 from parsemark.cli.printing import page_progress, plain_console, say, warning
 from parsemark.errors import UsageError, require_known
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, visible
 
 if TYPE_CHECKING:
+    from parsemark.corpora.fresh import Secret
     from parsemark.corpora.synthetic.options import DocumentOptions, SyntheticOptions
 
 make_app = typer.Typer(name="make", cls=Commands, help="Make a corpus.", no_args_is_help=True)
 
 _Pages = Annotated[int | None, Option(min=1, help="How many pages.")]
 _Seed = Annotated[int | None, Option(help="The same seed gives the same corpus.", show_default="0")]
+OptionsT = TypeVar("OptionsT")
+Commit = Annotated[
+    Path | None,
+    Option(
+        help="Write a hash of seed, generator and pages here, to publish before, and FILE.secret.json, to "
+        "publish after. Without --seed one is drawn."
+    ),
+]
+Reveal = Annotated[
+    Path | None,
+    Option(
+        help="Make the pages of FILE.secret.json again and show that they are those of the commitment "
+        "(FILE.json beside it, or --commit). Takes the place of all other options."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """What a maker was asked to commit to or to reveal."""
+
+    commit: Path | None
+    reveal: Path | None
+
+    def __post_init__(self) -> None:
+        """Refuse to lose the secret of an earlier commitment, before anything is made."""
+        from parsemark.corpora.fresh import require_free
+
+        if self.commit is not None and self.reveal is None:
+            require_free(self.commit)
+
+    def secret(self, renderer: str) -> Secret | None:
+        """What was revealed of pages that were made with a renderer."""
+        from parsemark.corpora.fresh import read_secret
+
+        if self.reveal is None:
+            return None
+        secret = read_secret(self.reveal)
+        made_with = secret.settings.get("renderer", secret.settings.get("maker", "latex"))
+        if made_with != renderer:
+            raise UsageError(f"{self.reveal} is of pages made with {made_with}, but this makes {renderer}.")
+        return secret
+
+    def seed(self, given: int | None) -> int:
+        """The seed to use: as given, or drawn where pages are committed to, or 0."""
+        from parsemark.corpora.fresh import draw_seed
+
+        if given is not None:
+            return given
+        return draw_seed() if self.commit is not None else 0
+
+    def options(self, secret: Secret, kind: Callable[..., OptionsT], generator: str) -> OptionsT:
+        """The options of a maker as the secret has them."""
+        if secret.generator != generator:
+            raise UsageError(f"{self.reveal} is of {secret.generator!r}, but this makes {generator!r}.")
+        settings = {k: tuple(v) if isinstance(v, list) else v for k, v in secret.settings.items()}
+        settings.pop("replaced", None)
+        try:
+            return kind(**{**settings, "seed": secret.seed, "name": secret.name})
+        except (TypeError, AttributeError) as error:
+            raise UsageError(
+                f"{self.reveal} has settings that this generator does not know: {error}"
+            ) from error
+
+    def finish(self, out: Path) -> None:
+        """Write the commitment, or say whether the pages are those that were committed to."""
+        from parsemark.corpora.fresh import commit, commitment_path
+
+        if self.reveal is not None:
+            show_reveal(out, self.reveal, self.commit or commitment_path(self.reveal))
+        elif self.commit is not None:
+            public, kept = commit(out, self.commit)
+            print(f"{self.commit}: publish this now: {public.commitment}")
+            print(f"{kept}: keep this secret, and publish it with the results")
+
+
+def show_reveal(root: Path, secret: Path, commitment: Path) -> None:
+    """Print whether the pages in a folder are those of a commitment; exit code 1 if not."""
+    from parsemark.corpora.fresh import differences, read_secret, same_pdfs
+
+    revealed = read_secret(secret)
+    found = list(differences(root, revealed, commitment))
+    for difference in found:
+        print(visible(f"✗ {difference}"))
+    if found:
+        raise typer.Exit(1)
+    pdfs = "PDFs too" if same_pdfs(root, revealed) else "their PDFs have other bytes: they were set anew"
+    print(f"✓ {root}: the pages that were committed to in {commitment} ({pdfs})")
 
 
 @make_app.command()
@@ -137,9 +227,7 @@ def latex(
 
     sources += more or []
     with page_progress("Making documents", len(locate(sources))) as progress:
-        manifest, report = make_documents(
-            sources, out, name=name, licence=licence, workers=workers, progress=progress
-        )
+        manifest, report = opt.fill(make_documents, locals())
     used = [d for d in report.documents if d.problem is None]
     n_pages, n_tables = sum(d.pages for d in used), sum(d.tables for d in used)
     print(
@@ -187,6 +275,19 @@ def _required(pages: int | None) -> int:
     return pages
 
 
+def reveal(
+    corpus: Annotated[Path, Argument(help="Folder of the corpus that was used.")],
+    secret: Annotated[Path, Argument(help="FILE.secret.json, which was kept until now.")],
+    commitment: Annotated[
+        Path | None, Argument(help="What was published before.", show_default="FILE.json beside it")
+    ] = None,
+) -> None:
+    """Show that a corpus is the one that was committed to before. Exit code 1 if it is not."""
+    from parsemark.corpora.fresh import commitment_path
+
+    show_reveal(corpus, secret, commitment or commitment_path(secret))
+
+
 def sample(
     pdfs: Annotated[list[Path], Argument(metavar="PDFS...", help="PDFs, or folders of them.")],
     *,
@@ -208,14 +309,11 @@ def sample(
 
     console = plain_console()
     with console.status("Looking at the pages") as status:
-        found = sample_pages(
-            pdfs,
-            pages,
-            out,
-            clusters=clusters,
-            encoder=encoder,
-            progress=lambda done, total: status.update(f"Looking at the pages: {done} of {total} PDFs"),
-        )
+
+        def progress(done: int, total: int) -> None:
+            status.update(f"Looking at the pages: {done} of {total} PDFs")
+
+        found = opt.fill(sample_pages, locals(), n_pages=pages)
     for problem in found.unreadable:
         say(console, warning(problem))
     n_clusters = len({page.cluster for page in found.pages})
@@ -243,16 +341,7 @@ def carry(
     require_known("kind of truth", kind, ("carried", "tagged", "pairs"))
     changes: Counter[str] = Counter()
     with page_progress("Reading documents", None) as progress:
-        found = harvest(
-            folder,
-            out,
-            kind=kind,
-            workers=workers,
-            executor=executor,
-            address=address,
-            progress=progress,
-            changes=changes,
-        )
+        found = opt.fill(harvest, locals(), root=folder)
     kinds = ("new", "changed", "unchanged", "removed")
     print(f"{folder}: {', '.join(f'{changes[kind]:,} {kind}' for kind in kinds)}")
     for group, counts in found.items():

@@ -30,7 +30,7 @@ from parsemark.errors import ParsemarkError, ParserError
 from parsemark.model import Status
 from parsemark.parsers import Hello, Parser
 from parsemark.store import ParseCache, ParseRecord, Run, RunFolder
-from parsemark.store.journal import Journal
+from parsemark.store.parses import Journal
 
 if TYPE_CHECKING:
     from parsemark.engine.parsing.ray import RayWorker, RayWorkers

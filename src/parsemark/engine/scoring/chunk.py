@@ -23,7 +23,7 @@ from parsemark.protocols.contract import PageProtocol, get_protocol
 from parsemark.protocols.run_data.rows import BROKEN, PAGE_LEVEL, PageScores, ScoreRow
 from parsemark.store import ParseRecord, Run, RunFolder, schema_of
 from parsemark.store.blobs import BlobStore
-from parsemark.store.schemas import PROTOCOL_TABLES, SORT_KEYS
+from parsemark.store.tables import PROTOCOL_TABLES, SORT_KEYS
 from parsemark.system import make_folder, write_bytes
 from parsemark.system.scratch import ScratchFolder
 from parsemark.version import __version__

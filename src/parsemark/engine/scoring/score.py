@@ -34,8 +34,7 @@ from parsemark.protocols import DEFAULT_PROTOCOLS, PROTOCOLS, Summary, canonical
 from parsemark.protocols.run_data.broken_pages import complete_summary
 from parsemark.specs import parse_spec, plugins_loaded
 from parsemark.store import Run, RunFolder
-from parsemark.store.schemas import PROTOCOL_TABLES
-from parsemark.store.tables import NOT_PARSED
+from parsemark.store.tables import NOT_PARSED, PROTOCOL_TABLES
 from parsemark.system import remove_tree
 from parsemark.system.files import shared
 

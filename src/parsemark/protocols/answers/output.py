@@ -169,10 +169,9 @@ class AskedOutput:
     @cached_property
     def headings(self) -> tuple[FoundHeading, ...]:
         """Those that are marked as such."""
-        titles = zip(self.elements, self.blocks, strict=True)
-        return tuple(
-            FoundHeading(w, heading_level(e)) for e, w in titles if e.category == Category.TITLE and w
-        )
+        both = zip(self.elements, self.blocks, strict=True)
+        titles = [(e, words) for e, words in both if e.category == Category.TITLE and words]
+        return tuple(FoundHeading(words, heading_level(e)) for e, words in titles)
 
     @cached_property
     def formulas(self) -> tuple[str, ...]:

@@ -111,9 +111,8 @@ def notes(told: Mapping[str, Any]) -> list[str]:
             places = [entry for entry in own if entry["kind"] == kind]
             some = ", ".join(f"{entry['said']} ({entry['sample']})" for entry in places[:_NAMED])
             if places:
-                found.append(
-                    f"{parser} {kind} numbers in {counted(len(places), 'place')}, and wrote: {some}."
-                )
+                where = counted(len(places), "place")
+                found.append(f"{parser} {kind} numbers in {where}, and wrote: {some}.")
     if told["worst_pages"]:
         page = told["worst_pages"][0]
         what = [f"{int(page[kind])} {kind}" for kind in ("lost", "altered", "moved", *EXTRAS) if page[kind]]

@@ -16,9 +16,7 @@ FATES = ("kept", "altered", "lost", "moved")
 EXTRAS = ("doubled", "invented", "leaked")
 NUMBERS = "numbers_"  # before the name of a count: the same for numbers alone
 TABLES_ALONE = "tables_alone"  # 1 where an output says nothing but tables, or nothing at all
-_PLACEHOLDER = re.compile(
-    r"=+> ?picture[^\n]*?<=+|-{3,} ?(?:start|end) of picture text ?-{3,}", re.IGNORECASE
-)
+_PLACEHOLDER = re.compile(r"=+> ?picture[^\n]*?<=+|-{3,} ?(?:start|end) of picture text ?-{3,}", re.I)
 """What parsers write in place of a picture."""
 _WITHIN = re.compile(r"(?<=[^\W\d_])[*~]+(?=[^\W\d_])")
 """Marks of emphasis inside of a word, which do not tear it."""
@@ -120,10 +118,9 @@ def _counted(fates: WordFates) -> Counter[str]:
 
 def _findings(fates: WordFates) -> Iterator[WordFinding]:
     """Neighbours of a line with the same fate together; then the words that are only in the output."""
-    kinds = [
-        "moved" if i in fates.moved and fate is Fate.KEPT else str(fate)
-        for i, fate in enumerate(fates.of_page)
-    ]
+    kinds = [str(fate) for fate in fates.of_page]
+    for i in (i for i in fates.moved if fates.of_page[i] is Fate.KEPT):
+        kinds[i] = "moved"
     for (kind, _), group in groupby(range(len(kinds)), lambda i: (kinds[i], fates.page[i].line)):
         if kind in FATES[1:]:
             run = list(group)

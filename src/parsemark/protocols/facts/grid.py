@@ -189,9 +189,8 @@ def html_grids(
             n_nodes += sum(1 for cell in cells for _ in cell.descendants)
             if n_nodes > MAX_PAIRS:
                 raise TableTooLargeError("The output has cells inside of cells, more than any page.")
-            specs.append(
-                [_spec(cell, text_of, len(rows) - number, id(row) in in_head, most) for cell in cells]
-            )
+            about = len(rows) - number, id(row) in in_head, most
+            specs.append([_spec(cell, text_of, *about) for cell in cells])
         if (grid := grid_of(specs, MAX_SLOTS if budget is None else budget)) is not None:
             grid.check()
             found.append(grid)

@@ -17,17 +17,8 @@ from functools import lru_cache
 
 from parsemark.errors import FormatError
 from parsemark.formats import read_tables, says_the_same, without_unseen, write_table
-from parsemark.judges import (
-    Answered,
-    AnswerStore,
-    Asker,
-    AskOptions,
-    Pair,
-    PairVerdict,
-    get_judge,
-    judge_pairs,
-)
-from parsemark.judges.base import JudgeOutcome
+from parsemark.judges import AnswerStore, Asker, AskOptions, Pair, PairVerdict, get_judge, judge_pairs
+from parsemark.judges.base import Answered, JudgeOutcome
 from parsemark.judges.locate import LocatedTruths, locate
 from parsemark.kernels.ngrams import multiset_f1, text_bag
 from parsemark.matching import match_by_ngrams
@@ -207,9 +198,8 @@ def visible(text: str) -> str:
 
 def source_of(element: Element) -> str:
     """What an element says itself, or its grid as HTML."""
-    if element.html or element.latex:
-        return element.html or element.latex or ""
-    return write_table(element.table, "html") if element.table is not None else element.text or ""
+    said = element.html or element.latex
+    return said or (write_table(element.table, "html") if element.table is not None else element.text or "")
 
 
 def truth_source(truth: Element) -> str:
@@ -241,13 +231,11 @@ def _locate_some(how: SemanticOptions, truths: Sequence[str], output: str) -> Ju
     halves = [_locate_some(how, part, output) for part in (truths[:middle], truths[middle:])]
     cost = sum(o.cost_usd or 0.0 for o in (whole, *halves))
     seconds = sum(o.seconds for o in (whole, *halves))
-    parts: list[LocatedTruths] = []
-    for half in halves:
-        if not isinstance(half.value, LocatedTruths):
-            return replace(half, cost_usd=cost, seconds=seconds)
-        parts.append(half.value)
-    spans = tuple(spans for part in parts for spans in part.spans)
-    joined = LocatedTruths(spans, sum(p.n_lost for p in parts), sum(p.n_unknown for p in parts))
+    for half in (half for half in halves if not isinstance(half.value, LocatedTruths)):
+        return replace(half, cost_usd=cost, seconds=seconds)
+    one, other = (half.value for half in halves)
+    n_lost, n_unknown = one.n_lost + other.n_lost, one.n_unknown + other.n_unknown
+    joined = LocatedTruths(one.spans + other.spans, n_lost, n_unknown)
     return replace(halves[0], value=joined, cost_usd=cost, seconds=seconds)
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from parsemark.protocols import Figure
 from parsemark.protocols.charts import Chart, ChartAxis, Section, Series, interval_bars
 from parsemark.report.names import safe_name
-from parsemark.report.source import RunSource
+from parsemark.report.source import RunSource, ShownParser
 
 TIME = "cpu_s_per_page"
 FASTEST_S = 1e-4  # times below this are below what the clock resolves
@@ -26,9 +26,7 @@ def all_sections(source: RunSource) -> list[Section]:
     found = [
         Section.of("overview", "Overview", [trade_off(source.figures, source), time_per_page(source)]),
         *source.shown.charts(source),
-        Section.of(
-            "attributes", "By attribute", [breakdown(source, *name) for name in attribute_names(source)]
-        ),
+        Section.of("attributes", "By attribute", [breakdown(source, *of) for of in attribute_names(source)]),
     ]
     return [section for section in found if section.charts]
 
@@ -58,28 +56,16 @@ def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: RunSource) ->
         score, time = entry.get(quality.name), entry.get(TIME)
         if not score or not time or score.value is None or time.value is None:
             continue
-        series.append(
-            Series(
-                parser.name,
-                "points",
-                (max(time.value, FASTEST_S),),
-                (score.value,),
-                parser=parser.name,
-                low=() if score.low is None else (score.low,),
-                high=() if score.high is None else (score.high,),
-                labels=(parser.name,),
-                links=(parser.href,),
-            )
-        )
+        point = _point(parser, max(time.value, FASTEST_S), score.value, score.low, score.high)
+        series.append(dataclasses.replace(point, labels=(parser.name,)))
     if not series:
         return None
     sign = 1.0 if quality.higher_is_better else -1.0
     front = [(x, sign * y) for x, y in pareto_front([(s.x[0], sign * s.y[0]) for s in series])]
     # A staircase: until a slower parser is better, the faster one is the best that the time buys.
     corners = [p for a, b in pairwise(front) for p in (a, (b[0], a[1]))] + front[-1:]
-    line = Series(
-        "Pareto front", "line", tuple(x for x, _ in corners), tuple(y for _, y in corners), dash=True
-    )
+    xs, ys = zip(*corners, strict=True)
+    line = Series("Pareto front", "line", xs, ys, dash=True)
     return Chart(
         "quality-time",
         "Quality against time",
@@ -91,6 +77,13 @@ def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: RunSource) ->
         (line, *series),
         labelled=True,
     )
+
+
+def _point(parser: ShownParser, x: float, y: float, low: float | None, high: float | None) -> Series:
+    """A parser as a point with its interval, which leads to its page."""
+    ends = [() if end is None else (end,) for end in (low, high)]
+    name, links = parser.name, (parser.href,)
+    return Series(name, "points", (x,), (y,), parser=name, low=ends[0], high=ends[1], links=links)
 
 
 def pareto_front(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -119,18 +112,7 @@ def time_per_page(source: RunSource) -> Chart | None:
     series = []
     for position, parser in enumerate(timed):
         row = {k: max(v, FASTEST_S) for k, v in times[parser.name].items() if k != "parser"}
-        series.append(
-            Series(
-                parser.name,
-                "points",
-                (float(position),),
-                (row["middle"],),
-                parser=parser.name,
-                low=(row["low"],),
-                high=(row["high"],),
-                links=(parser.href,),
-            )
-        )
+        series.append(_point(parser, float(position), row["middle"], row["low"], row["high"]))
     return Chart.of(
         "time",
         "Time per page",

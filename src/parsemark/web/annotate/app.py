@@ -4,6 +4,7 @@ import asyncio
 import io
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -184,9 +185,7 @@ def shown(state: PageState) -> dict[str, Any]:
         "accepted": list(dict(state.accepted)),
         "changed": state.is_changed,
         "has_truth": state.has_truth,
-        "differences": None
-        if check is None
-        else [{"element": d.element, "what": d.what, "before": d.before, "after": d.after} for d in check],
+        "differences": None if check is None else [asdict(difference) for difference in check],
     }
 
 

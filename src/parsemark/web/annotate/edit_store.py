@@ -42,9 +42,7 @@ class OutdatedError(Exception):
 
 
 class Work:
-    """The pages of a folder with PDFs, open for annotation, those named in `first` before all others. They
-    start from the predictions of the runs.
-    """
+    """The pages of a folder with PDFs, those in `first` before others; runs say what parsers agree on."""
 
     def __init__(self, folder: Path, runs: Sequence[Path] = (), first: Sequence[str] = ()) -> None:
         self.folder = folder
@@ -58,9 +56,8 @@ class Work:
         self.by_hand: list[Remark] = []  # accepted pages whose files were changed by hand since
         self.samples = {sample.id: sample for sample in corpus.samples() if sample.pdf is not None}
         self._files = page_files(folder)
-        hashes = {
-            pdf: file_sha256(pdf) for pdf in {s.pdf for s in self.samples.values() if s.pdf is not None}
-        }
+        pdfs = {sample.pdf for sample in self.samples.values() if sample.pdf is not None}
+        hashes = {pdf: file_sha256(pdf) for pdf in pdfs}
         self._hashes = {name: hashes[s.pdf] for name, s in self.samples.items() if s.pdf is not None}
         self._keys = {name: f"{name}@{digest[:16]}" for name, digest in self._hashes.items()}
         """Under which work is kept: another PDF of the same name has nothing to do with it."""
@@ -244,10 +241,8 @@ class Work:
         own = self._last_written(db, name)
         for file in {*self._files.get(name, ()), self._truth_file(name)}:  # it may have come meanwhile
             if file.is_file() and (data := file.read_bytes()) != own:
-                place = file.relative_to(self.folder).as_posix()
-                db.execute(
-                    "INSERT OR REPLACE INTO replaced VALUES (?, ?, ?)", (self._keys[name], place, data)
-                )
+                kept = (self._keys[name], file.relative_to(self.folder).as_posix(), data)
+                db.execute("INSERT OR REPLACE INTO replaced VALUES (?, ?, ?)", kept)
 
     def _truth_file(self, name: str) -> Path:
         pdf = self.samples[name].pdf
@@ -385,9 +380,8 @@ def _current(db: sqlite3.Connection, key: str, first: Page) -> tuple[Page, int]:
 
 
 def _keep(db: sqlite3.Connection, key: str, page: Page, revision: int) -> None:
-    db.execute(
-        "INSERT OR REPLACE INTO pages VALUES (?, ?, ?)", (key, json.dumps(page_to_json(page)), revision)
-    )
+    row = (key, json.dumps(page_to_json(page)), revision)
+    db.execute("INSERT OR REPLACE INTO pages VALUES (?, ?, ?)", row)
 
 
 def _set_aside(db: sqlite3.Connection, key: str) -> None:

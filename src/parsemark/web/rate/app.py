@@ -88,9 +88,8 @@ class RateApp:
 
     async def change(self, request: Request) -> Response:
         """Go on as somebody else, as this browser's person has said."""
-        ok = await asyncio.wrap_future(
-            self.store.enter_by_code(request.path_params["code"], request.state.browser)
-        )
+        entered = self.store.enter_by_code(request.path_params["code"], request.state.browser)
+        ok = await asyncio.wrap_future(entered)
         if not ok:
             return PlainTextResponse("This link is not valid.", 404)
         return answer({"ok": True}) if request.method == "POST" else RedirectResponse("/", 303)

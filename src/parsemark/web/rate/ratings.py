@@ -116,9 +116,8 @@ class RatingStore:
             except sqlite3.IntegrityError as error:
                 raise NameTakenError(name) from error
             rater = int(found.lastrowid or 0)
-            order = sequence(
-                [pair.id for pair in self.tasks.pairs], self.share_repeated, secrets.randbits(48)
-            )
+            pairs = [pair.id for pair in self.tasks.pairs]
+            order = sequence(pairs, self.share_repeated, secrets.randbits(48))
             rows = [(rater, place, pair, again) for place, (pair, again) in enumerate(order)]
             db.executemany("INSERT INTO places VALUES (?, ?, ?, ?)", rows)
             db.execute("INSERT OR REPLACE INTO browsers VALUES (?, ?)", (browser, rater))

@@ -1,0 +1,86 @@
+"""What the protocols of a run say beside each other: whether they rank its parsers alike, what profiles of
+one differ in; and the matrix of features that a protocol may have.
+"""
+
+from functools import lru_cache
+
+from parsemark.errors import UsageError
+from parsemark.plain_words import UNDEFINED, format_value
+from parsemark.protocols import FigureInfo, Summary
+from parsemark.report.site import ReportPage, Site
+from parsemark.verdicts.boards_agreement import SOURCES, BoardAgreement, board_agreement
+
+
+@lru_cache(maxsize=1)
+def _agreement(site: Site) -> BoardAgreement | None:
+    """What there is to show; None where too few protocols or parsers are there to be compared."""
+    if len(site.sources) < 2:
+        return None
+    try:
+        return board_agreement(site.source.run)
+    except UsageError:
+        return None
+
+
+def _write_boards(site: Site) -> None:
+    """Write `boards.html`."""
+    found = _agreement(site)
+    assert found is not None, "the page is there only where there is something to show"
+    titles = {source.summary.protocol: site.title(source) for source in site.sources}
+    site.page("boards", template="agreement.html", found=found, titles=titles, sources=SOURCES)
+
+
+def _write_matrix(site: Site) -> None:
+    """Write `matrix.html`: what became of each feature, parser by parser, each cell a link."""
+    source = next(source for source in site.sources if "matrix" in source.summary.details)
+    matrix, parsers = source.summary.details["matrix"], source.summary.ordered()
+    site.page("matrix", title=site.title(source), parsers=parsers, matrix=matrix)
+
+
+def _write_profiles(site: Site) -> None:
+    """Write `profiles.html`: what differs between the profiles of a run, and why."""
+    sources = site.profiled
+    columns = {_column(info): info for s in sources for info in s.summary.shown() if info.main}
+    rows = [
+        {
+            "parser": parser,
+            "spec": source.summary.protocol,
+            "values": [_figure_words(source.summary, parser, column) for column in columns],
+        }
+        for parser in sorted({p for s in sources for p in s.summary.parsers})
+        for source in sources
+    ]
+    named = dict.fromkeys(p for s in sources if (p := s.shown.profile) is not None)
+    profiles = [p for p in named if p.switches]
+    switches = [
+        same for same in zip(*(p.switches for p in profiles), strict=True) if len({s.value for s in same}) > 1
+    ]
+    site.page(
+        "profiles",
+        columns=list(columns.values()),
+        rows=rows,
+        profiles=[p.name for p in profiles],
+        switches=switches,
+        own_rules=[p for p in named if p.sentence],
+    )
+
+
+def _column(info: FigureInfo) -> tuple[str, str, bool]:
+    """What a figure means: what profiles call by one name may be different things."""
+    return info.name, info.label, info.higher_is_better
+
+
+def _figure_words(summary: Summary, parser: str, column: tuple[str, str, bool]) -> str:
+    info = next((i for i in summary.figures if _column(i) == column), None)
+    figure = None if info is None else summary.figure(parser, info.name)
+    return UNDEFINED if info is None or figure is None else format_value(figure.value, info.style)
+
+
+BOARDS = ReportPage("boards", _write_boards, "Boards", is_there=lambda site: _agreement(site) is not None)
+MATRIX = ReportPage(
+    "matrix",
+    _write_matrix,
+    "Features",
+    is_there=lambda site: any("matrix" in source.summary.details for source in site.sources),
+)
+PROFILES = ReportPage("profiles", _write_profiles, "Profiles", is_there=lambda site: len(site.profiled) > 1)
