@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from parsemark.parsers.versions import releases
+from parsemark.parsers.releases import releases
 from parsemark.protocols import PROTOCOLS, get_protocol
 
 

@@ -16,7 +16,7 @@ import typer
 
 from parsemark.cli.main import app
 from parsemark.parsers import get_parser
-from parsemark.parsers.versions import own_package
+from parsemark.parsers.releases import own_package
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))

@@ -138,7 +138,7 @@ def parse(
     from parsemark.engine.derived.parsers import add_made_of_others, split_specs
     from parsemark.engine.parsing.parse import parse_corpus
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
-    from parsemark.parsers.versions import usable_parsers
+    from parsemark.parsers.releases import usable_parsers
     from parsemark.store import RunFolder
 
     loaded = _loaded(corpus, strict=strict)
@@ -341,7 +341,7 @@ def stable(
     from parsemark.engine.parsing.parse import parse_corpus
     from parsemark.engine.parsing.plan import select_keys
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
-    from parsemark.parsers.versions import usable_parsers
+    from parsemark.parsers.releases import usable_parsers
     from parsemark.protocols import DEFAULT_PROTOCOLS
     from parsemark.system import write_bytes
     from parsemark.verdicts.stability import stability_of

@@ -37,7 +37,7 @@ def versions(parser: str, *, pre: bool = False) -> tuple[str, ...]:
     this Python, oldest first; `pre`: also alphas, betas and release candidates.
     """
     from parsemark.parsers import get_parser
-    from parsemark.parsers.versions import own_package, releases
+    from parsemark.parsers.releases import own_package, releases
 
     return releases(own_package(get_parser(parser)).name, pre=pre)
 
@@ -221,7 +221,7 @@ def _folder(out: str | Path | None, what: str, parser: str) -> Path:
 
 def _line(parser: str, good: str, bad: str, repo: Path | None, *, pre: bool) -> list[str]:
     """All versions from the good one to the bad one, whichever is the older."""
-    from parsemark.parsers.versions import GIT, commits_between, repository
+    from parsemark.parsers.releases import GIT, commits_between, repository
 
     if repo is not None:
         root = repository(repo)

@@ -5,7 +5,7 @@ import pytest
 
 import parsemark as pm
 from parsemark.errors import FormatError
-from parsemark.metrics.prepared import as_input
+from parsemark.metrics.table_input import as_input
 
 HTML = "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>x</td></tr><tr><td></td><td>y</td></tr></table>"
 

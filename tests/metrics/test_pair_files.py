@@ -12,7 +12,7 @@ from parsemark.judges import AnswerStore, Asker
 from parsemark.judges.pairs import judge_lines
 from parsemark.metrics import list_metrics, score, teds
 from parsemark.metrics.pair_files import score_lines
-from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.table_input import TableInput
 from parsemark.metrics.teds import Teds
 
 from .table_examples import LARGER, MARKDOWN, PLAIN, SPANNED

@@ -7,7 +7,7 @@ import pytest
 from parsemark.formats import read_table
 from parsemark.metrics import get_metric, score
 from parsemark.metrics.pair_files import score_lines
-from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.table_input import TableInput
 
 TRUTH = "<table><tr><th>é</th><th>y</th></tr><tr><td>81 237</td><td>some words</td></tr></table>"
 WRITTEN = {

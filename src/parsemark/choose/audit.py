@@ -20,7 +20,7 @@ from parsemark.formats.notation import compact, fold_notation
 from parsemark.kernels import kernel
 from parsemark.kernels.assignment import linear_sum_assignment
 from parsemark.metrics import get_metric
-from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.table_input import TableInput
 from parsemark.model import HOLE, Box, Cell, Page, Prediction, Sample, Status, Table
 from parsemark.pdf import Glyph, page_glyphs, page_text
 from parsemark.store import Run

@@ -16,7 +16,7 @@ from parsemark.corpora import Corpus
 from parsemark.errors import UsageError, require_known
 from parsemark.matching import match_by_ngrams
 from parsemark.metrics import get_metric
-from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.table_input import TableInput
 from parsemark.model import Element, Prediction, Status
 from parsemark.pdf.page_kinds import TRAITS, Kinds
 from parsemark.plain_words import counted

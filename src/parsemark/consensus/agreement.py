@@ -16,7 +16,7 @@ from rapidfuzz.distance import Indel
 from parsemark.consensus.table_votes import Engines
 from parsemark.kernels.assignment import linear_sum_assignment
 from parsemark.metrics import get_metric
-from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.table_input import TableInput
 from parsemark.model import Prediction, Status
 from parsemark.protocols.tables import is_positive
 

@@ -14,7 +14,7 @@ from typing import Any
 from parsemark.errors import FormatError, PluginError
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.grits import Grits, grits
-from parsemark.metrics.prepared import AnyTable, TableInput, as_input
+from parsemark.metrics.table_input import AnyTable, TableInput, as_input
 from parsemark.metrics.teds import teds
 from parsemark.model import Score, Status, Table
 from parsemark.specs import Registry

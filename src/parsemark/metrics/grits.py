@@ -19,7 +19,7 @@ from parsemark.metrics.base import (
     Metric,
     check_pairs,
 )
-from parsemark.metrics.prepared import AnyTable, RowCell, Rows, TableInput, as_input, as_truth
+from parsemark.metrics.table_input import AnyTable, RowCell, Rows, TableInput, as_input, as_truth
 
 _CITATION = "Smock et al. 2023, GriTS: Grid table similarity metric (ICDAR)"
 _NO_SPAN = (0, 0, 1, 1)

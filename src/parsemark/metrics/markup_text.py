@@ -10,7 +10,7 @@ from parsemark.formats.html.markup import Tag, replace_elements, replace_tags, u
 from parsemark.kernels import kernel
 from parsemark.metrics.base import MAX_CHARACTER_PAIRS, Facts, Metric, check_pairs
 from parsemark.metrics.bleu import token_ngrams
-from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.table_input import TableInput
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _MAX_ORDER = 4

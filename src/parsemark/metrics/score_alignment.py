@@ -18,7 +18,7 @@ from parsemark.metrics.base import (
     Metric,
     check_pairs,
 )
-from parsemark.metrics.prepared import RowCell, TableInput, read_span
+from parsemark.metrics.table_input import RowCell, TableInput, read_span
 
 _CLOSE = 0.8
 _SAME_TABLE = 0.1

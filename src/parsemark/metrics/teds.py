@@ -19,7 +19,7 @@ from parsemark.metrics.base import (
     Metric,
     check_pairs,
 )
-from parsemark.metrics.prepared import AnyTable, Rows, TableInput, as_input, as_truth, read_span
+from parsemark.metrics.table_input import AnyTable, Rows, TableInput, as_input, as_truth, read_span
 
 
 @dataclass(frozen=True)

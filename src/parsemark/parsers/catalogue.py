@@ -41,7 +41,7 @@ def get_parser(spec: str) -> Parser:
         ParserError: If the script cannot be read, or there is no such version.
     """
     if versioned := _VERSIONED.fullmatch(spec):
-        from parsemark.parsers.versions import at_version
+        from parsemark.parsers.releases import at_version
 
         parser = get_parser(versioned["head"] + (versioned["options"] or ""))
         return at_version(parser, versioned["version"].strip())

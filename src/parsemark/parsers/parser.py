@@ -65,7 +65,7 @@ class Parser:
     options: Mapping[str, OptionValue]  # all of them, defaults included
     builtin: bool = True
     lock: tuple[str, ...] = ()  # all packages of its environment, where it has a lock
-    version: str = ""  # of its own package, where one was asked for: see `parsemark.parsers.versions`
+    version: str = ""  # of its own package, where one was asked for: see `parsemark.parsers.releases`
     threads: int = 1  # of its worker
 
     @cached_property

@@ -11,7 +11,7 @@ from parsemark.formats import write_table
 from parsemark.model import Element
 from parsemark.parsers import get_parser
 from parsemark.parsers.catalogue import with_version
-from parsemark.parsers.versions import own_package
+from parsemark.parsers.releases import own_package
 from parsemark.pdf import extract_page
 from parsemark.plain_words import counted, one_line, rounded
 from parsemark.report.names import safe_name

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from parsemark.errors import ParsemarkError, ParserError
 from parsemark.parsers import Parser, get_parser
+from parsemark.parsers.releases import at_version, last_line, own_package
 from parsemark.parsers.session import WorkerSession
 from parsemark.parsers.trial import require_usable
-from parsemark.parsers.versions import at_version, last_line, own_package
 from parsemark.plain_words import counted
 from parsemark.stats.intervals import t_quantile
 from parsemark.store import Run

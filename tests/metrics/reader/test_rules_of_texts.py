@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from parsemark.metrics.reader import likeness, paths, signs, value_kinds
+from parsemark.metrics.reader import likeness, paths, symbols, value_kinds
 from parsemark.metrics.reader.texts import BESIDE
 
 
@@ -54,13 +54,13 @@ def test_accents_are_the_same_wherever_they_stand() -> None:
 
 @pytest.mark.parametrize("cited", ["BERT[3;44]", "BERT(Liu et al.,2019)", "BERT^17"])
 def test_citations_behind_a_name_are_left_out(cited: str) -> None:
-    assert signs._uncited(cited) == "BERT"
-    assert signs._uncited("[LOG+19]") == ""
+    assert symbols._uncited(cited) == "BERT"
+    assert symbols._uncited("[LOG+19]") == ""
 
 
 @pytest.mark.parametrize("text", ["Leaf(2010)", "61[55.2;70]", "m^2", "VLD[QRL]"])
 def test_what_is_no_citation_stays(text: str) -> None:
-    assert signs._uncited(text) == text
+    assert symbols._uncited(text) == text
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,11 @@ from rapidfuzz.process import cdist
 from parsemark.formats import notation
 from parsemark.formats.html import tables, tree
 from parsemark.metrics import TableInput, get_metric
-from parsemark.metrics.reader import likeness, metric, sheet, signs, texts
+from parsemark.metrics.reader import likeness, metric, sheet, symbols, texts
 from parsemark.metrics.reader.align import Likenesses, _similarities
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import Structure
-from parsemark.metrics.reader.values import Asked
+from parsemark.metrics.reader.value_events import Asked
 from parsemark.model import Table
 
 _TAGS = ("<table>", "</table>", "<TABLE >", "</Table >", "<tr>", "</tr>", "<td>", "</td>", '<td rowspan="2">')
@@ -153,8 +153,8 @@ def test_the_frame_of_a_page_is_no_text(begin: str) -> None:
 
 @given(st.lists(st.text("xoXO*<>|~a1×", max_size=2), min_size=1, max_size=4))
 def test_symbols_are_found_in_plain_texts_as_in_others(said: list[str]) -> None:
-    found = signs._used(Sheet(*[[said]] * 5, None))
-    assert found == (set(said) & set("xXoO")) | (set("".join(said)) & signs._SYMBOLS)
+    found = symbols._used(Sheet(*[[said]] * 5, None))
+    assert found == (set(said) & set("xXoO")) | (set("".join(said)) & symbols._SYMBOLS)
 
 
 @given(_grids, _grids, st.sampled_from(["", "alpha 12.3 45", "Table 1"]))

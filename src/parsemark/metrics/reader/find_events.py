@@ -8,12 +8,12 @@ from operator import and_
 from parsemark.formats.notation import fold_notation
 from parsemark.metrics.reader.events import UNASKED, Account, Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import ALIKE, NEAR, likeness
-from parsemark.metrics.reader.naming import COLUMNS, ROWS, Named, NameJudge
+from parsemark.metrics.reader.name_events import COLUMNS, ROWS, Named, NameJudge
 from parsemark.metrics.reader.paths import How, Path, column_paths, counted_paths, holds, worded
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import filled_down, is_heading, is_section
 from parsemark.metrics.reader.texts import is_numeric, tight
-from parsemark.metrics.reader.values import Position, Side
+from parsemark.metrics.reader.value_events import Position, Side
 
 _CAPTION_LINES = 2
 _POINTERS = str.maketrans("\\↓→", "///")

@@ -12,7 +12,6 @@ from itertools import chain
 from typing import Any
 
 from parsemark.metrics.base import Facts, Metric
-from parsemark.metrics.prepared import TableInput
 from parsemark.metrics.reader.align import Likenesses, align
 from parsemark.metrics.reader.events import FULL_SCORE, Account, Event, Kind
 from parsemark.metrics.reader.find_events import find_events
@@ -20,11 +19,12 @@ from parsemark.metrics.reader.pages import Pages, arrangements, forms, layouts, 
 from parsemark.metrics.reader.parameters import PARAMETERS, Parameters
 from parsemark.metrics.reader.regroup import Form, joined_rows, regroup_columns, regroup_rows, unfolded
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.signs import with_no_as_in, with_symbols_of, without_citations
 from parsemark.metrics.reader.structure import Structure, read_structure
+from parsemark.metrics.reader.symbols import with_no_as_in, with_symbols_of, without_citations
 from parsemark.metrics.reader.texts import tight
+from parsemark.metrics.reader.value_events import Asked, Side
 from parsemark.metrics.reader.value_kinds import in_one_way
-from parsemark.metrics.reader.values import Asked, Side
+from parsemark.metrics.table_input import TableInput
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from parsemark.metrics.reader.events import UNASKED, Event, Kind
 from parsemark.metrics.reader.likeness import likeness
 from parsemark.metrics.reader.regroup import Form, lines_joined, regroup_rows
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.signs import answers
 from parsemark.metrics.reader.structure import Structure, read_structure
+from parsemark.metrics.reader.symbols import answers
 from parsemark.metrics.reader.texts import tight
 
 _MOST_TABLES = 12  # of a prediction with more tables, the first ones are read

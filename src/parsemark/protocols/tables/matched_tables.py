@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parsemark.formats.model_json import page_from_json
-from parsemark.matching.one_to_one import BOX_RULE, ORDER_RULE
+from parsemark.matching.one_to_one import BOX_RULE, NGRAM_RULE, ORDER_RULE
 from parsemark.model import AttributeValue
 from parsemark.protocols.figures.aggregate import attribute_groups, element_attributes
 from parsemark.protocols.figures.figure import Floats
@@ -25,13 +25,17 @@ THETA = 0.5  # a table counts as found if its match overlaps it by more than thi
 CONFIDENCE_THRESHOLD = 0.5
 """A prediction with a known confidence at or below this is not a positive prediction."""
 
-
 _ARRAYS = ("page", "overlap", "confidence", "positive", "count")
 
 
 def is_positive(confidence: float | None) -> bool:
     """Whether a prediction counts as a table: its confidence is above the threshold, or not known."""
     return confidence is None or confidence > CONFIDENCE_THRESHOLD
+
+
+def leaderboard_rule(match: str, *, can_be_placed: bool) -> str:
+    """The rule that ranks: by place where all truths and parsers have places, else by text, one for all."""
+    return match if match != "auto" else BOX_RULE if can_be_placed else NGRAM_RULE
 
 
 def is_by_place(rule: str) -> bool:

@@ -29,7 +29,7 @@ from parsemark.formats.notation import fold_notation, without_accents
 from parsemark.matching import match_by_ngrams, match_one_to_one, rank_one_to_one
 from parsemark.matching.one_to_one import BOX_RULE, CONTENT_RULE, NGRAM_RULE, ORDER_RULE
 from parsemark.metrics import get_metric, guarded
-from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.table_input import TableInput
 from parsemark.model import (
     TRUTH_ERROR,
     Category,

@@ -19,7 +19,7 @@ from parsemark.errors import PdfError
 from parsemark.matching.ngrams import put_together
 from parsemark.matching.one_to_one import NGRAM_RULE
 from parsemark.metrics import get_metric
-from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.table_input import TableInput
 from parsemark.model import Element, Table
 from parsemark.pdf import made_with
 from parsemark.protocols.charts import DataTable, TableColumn, TableRow, captioned, table_needs

@@ -47,6 +47,7 @@ from parsemark.protocols.tables.matched_tables import (
     TruthPages,
     gather,
     is_by_place,
+    leaderboard_rule,
     nothing_matched,
 )
 from parsemark.protocols.tables.page import BOXES_FOUND, EVIDENT_TABLES, RANKED, TABLES_FOUND
@@ -61,11 +62,6 @@ _PAGE_METRICS = {  # of whole pages: tables found, and invented text
     "invented_numbers": "invented_numbers",
 }
 _MOST_NAMED = 5
-
-
-def leaderboard_rule(match: str, *, can_be_placed: bool) -> str:
-    """The rule that ranks: by place where all truths and parsers have places, else by text, one for all."""
-    return match if match != "auto" else BOX_RULE if can_be_placed else NGRAM_RULE
 
 
 @dataclass(frozen=True)

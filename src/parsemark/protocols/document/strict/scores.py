@@ -9,7 +9,7 @@ from parsemark.kernels import kernel
 from parsemark.metrics import get_metric
 from parsemark.metrics.coverage import text_coverage
 from parsemark.metrics.headings import Heading, parent_accuracy, tree_similarity
-from parsemark.metrics.prepared import TableInput
+from parsemark.metrics.table_input import TableInput
 from parsemark.model import Category, Element, Page, Prediction, Score, Status
 from parsemark.protocols.document.annotation import TRUTH_HAS_ONLY_TABLES, mark_only_tables
 from parsemark.protocols.document.strict.page import (

@@ -9,13 +9,13 @@ from tests.parsers.pages import write_page
 
 from parsemark.errors import ParserError, UsageError
 from parsemark.parsers import get_parser
-from parsemark.parsers.trial import try_parser
-from parsemark.parsers.versions import (
+from parsemark.parsers.releases import (
     commits_between,
     own_package,
     require_start,
     usable_parsers,
 )
+from parsemark.parsers.trial import try_parser
 from parsemark.version_history import versions
 
 SCRIPT = """\
@@ -130,7 +130,7 @@ def test_what_is_no_version_is_refused(index: Path, tmp_path: Path, version: str
 def test_what_cannot_be_used_is_said_in_one_line_and_the_rest_goes_on(
     index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("parsemark.parsers.versions.START_TIMEOUT_S", 3.0)
+    monkeypatch.setattr("parsemark.parsers.releases.START_TIMEOUT_S", 3.0)
     write_wheel(index, "tabler", "1.5", "import time\ntime.sleep(600)\n")
     write_wheel(index, "tabler", "1.6", "raise ImportError('libfoo is not here')\n")
     write_wheel(index, "tabler", "1.7", "WORD = ''\n", requires="absent-helper")

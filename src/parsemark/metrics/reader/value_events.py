@@ -25,8 +25,8 @@ from parsemark.metrics.reader.likeness import (
     slip,
 )
 from parsemark.metrics.reader.sheet import Sheet
-from parsemark.metrics.reader.signs import SAYS
 from parsemark.metrics.reader.structure import Structure, filled_down
+from parsemark.metrics.reader.symbols import SAYS
 from parsemark.metrics.reader.texts import is_numeric, numbers, tight
 
 Position = tuple[int, int]
