@@ -123,7 +123,7 @@ AZURE = {
             "cells": [
                 {"kind": "columnHeader", "rowIndex": 0, "columnIndex": 0, "columnSpan": 2, "content": "head"},
                 {"rowIndex": 1, "columnIndex": 0, "content": "1 :selected:"},
-                {"rowIndex": 1, "columnIndex": 1, "content": "2"},
+                {"rowIndex": 1, "columnIndex": 1, "content": "2", "boundingRegions": [{"polygon": [1, 2]}]},
             ],
         }
     ],
@@ -168,7 +168,8 @@ TEXT = "head\n1\n2\n"
 
 def _google(start: int, end: int, span: int = 1) -> dict[str, Any]:
     anchor = {"textSegments": [{"startIndex": str(start), "endIndex": str(end)}]}
-    return {"layout": {"textAnchor": anchor}, "rowSpan": 1, "colSpan": span}
+    one_corner = {"normalizedVertices": [{"x": 0.1, "y": 0.2}]}  # costs its box, not the page
+    return {"layout": {"textAnchor": anchor, "boundingPoly": one_corner}, "rowSpan": 1, "colSpan": span}
 
 
 GOOGLE = {

@@ -82,9 +82,9 @@ def said(text):
 
 
 def place(regions, unit):
-    """The hull of all regions: a cell or table may have several."""
+    """The hull of all regions: a cell or table may have several; none without two corners."""
     corners = [v for region in regions or [] for v in region.get("polygon") or []]
-    return on_page(corners, *unit) if corners else None
+    return on_page(corners[: len(corners) // 2 * 2], *unit) if len(corners) >= 4 else None
 
 
 if __name__ == "__main__":

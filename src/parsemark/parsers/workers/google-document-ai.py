@@ -128,7 +128,9 @@ def box(layout, dimension, size):
     if not corners and dimension.get("width") and dimension.get("height"):
         corners = shape.get("vertices")
         unit = (size[0] / dimension["width"], size[1] / dimension["height"])
-    return on_page([(c.get("x", 0.0), c.get("y", 0.0)) for c in corners], *unit) if corners else None
+    if not corners or len(corners) < 2:
+        return None
+    return on_page([(c.get("x", 0.0), c.get("y", 0.0)) for c in corners], *unit)
 
 
 if __name__ == "__main__":
