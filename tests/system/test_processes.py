@@ -13,6 +13,7 @@ from tests.waiting import is_running, wait_until
 from parsemark.system import processes
 from parsemark.system.processes import (
     Supervised,
+    confinement_for,
     kill_survivors,
     processes_below,
     run_program,
@@ -132,3 +133,11 @@ def test_the_processes_of_a_pool_end_with_a_command_that_is_killed(tmp_path: Pat
         assert workers
         process.kill()
     wait_until(lambda: not any(is_running(pid) for pid in workers))
+
+
+def test_a_confined_program_may_read_the_settings_of_every_java() -> None:
+    settings = [path.resolve() for path in Path("/usr/lib/jvm").glob("*/conf/security/java.security")]
+    if not settings:
+        pytest.skip("no Java is installed")
+    readable = [Path(root).resolve() for root in confinement_for((), (), network=False).read]
+    assert [str(path) for path in settings if not any(path.is_relative_to(root) for root in readable)] == []

@@ -99,7 +99,8 @@ def end_supervised(pid: int) -> None:
 
 SYSTEM_FILES = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/proc", "/sys", "/opt/java"),
-    *("/etc/alternatives", "/etc/fonts", "/etc/ssl", "/etc/ca-certificates", "/etc/pki", "/etc/java"),
+    *("/etc/alternatives", "/etc/fonts", "/etc/ssl", "/etc/ca-certificates", "/etc/pki"),
+    *map(str, Path("/etc").glob("java*")),  # Debian has a folder for each release, Fedora one for all
     *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/timezone"),
     *("/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf"),
     *("/etc/gai.conf", "/etc/mime.types", "/etc/magic", "/etc/papersize", "/etc/OpenCL", "/etc/vulkan"),
