@@ -1,4 +1,4 @@
-"""Options that are handed on by their names alone arrive where their kind is wanted."""
+"""How commands begin: options that are handed on by their names alone arrive where their kind is wanted."""
 
 import ast
 import builtins
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import parsemark.cli
+from parsemark.cli import main
 
 ROOT = Path(parsemark.cli.__file__).parent
 
@@ -75,3 +76,15 @@ def test_an_option_is_of_the_kind_that_the_parameter_of_its_name_has(
     for name in (wanted.keys() & options.keys()) - given - {"return"}:
         fits = any(issubclass(a, b) for a in kinds(options[name]) - {NoneType} for b in kinds(wanted[name]))
         assert fits, f"--{name} is {options[name]}, but {target} wants {wanted[name]}"
+
+
+def test_a_command_that_is_stopped_while_it_begins_says_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(words: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main, "_app_for", stopped)
+    with pytest.raises(SystemExit) as caught:
+        main.run()
+    assert caught.value.code == 130 and capsys.readouterr() == ("", "")
