@@ -28,7 +28,9 @@ from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.errors import StoreError
 from parsemark.formats.model_json import table_from_json
 from parsemark.model import Element, Sample, Status, Table
+from parsemark.web.annotate import app as annotate_app
 from parsemark.web.annotate.edit_store import DATABASE, Work
+from parsemark.web.rate import app as rate_app
 
 LINK = "Annotate at"
 
@@ -481,6 +483,69 @@ def test_what_a_hand_did_while_nobody_annotated_stays(folder: Path) -> None:
     work.close()
 
 
+@pytest.mark.parametrize("is_accepted", [True, False])
+def test_what_a_hand_writes_beside_later_edits_is_shown(folder: Path, is_accepted: bool) -> None:
+    """Edits that no acceptance covers hide no file: both the file and they can be seen, and no start asks
+    twice.
+    """
+    file, name = folder / ("report.p1.json" if is_accepted else "report.p1.t1.csv"), "report-p1"
+    (folder / "report.p1.t1.csv").write_text("Wool,5\n")
+
+    def rows(work: Work) -> list[list[str]]:
+        table = work.state(name).page.tables[0].table
+        assert table is not None
+        return table.text_rows()
+
+    def write(work: Work, col: int, text: str) -> None:
+        state = work.state(name)
+        edit = {"do": "text", "element": state.page.tables[0].id, "row": 0, "col": col, "text": text}
+        work.edit(name, edit, "Ada", f"nonce-{text}", state.revision).result()
+
+    def restarted(work: Work) -> tuple[Work, list[str]]:
+        work.close()
+        work = Work(folder)
+        return work, [str(remark) for remark in work.catch_up()]
+
+    work = Work(folder)
+    if is_accepted:
+        work.accept(name, "Ada", 0).result()
+    write(work, 1, "777")
+    work, said = restarted(work)
+    assert not said and rows(work) == [["Wool", "777"]], "no hand was at the file"
+    file.write_text(file.read_text().replace("Wool", "BYHAND"))
+    work, said = restarted(work)
+    assert len(said) == 1 and file.name in said[0] and "one undo" in said[0]
+    assert rows(work) == [["BYHAND", "5"]] and not work.state(name).accepted
+    work, said = restarted(work)
+    assert not said and rows(work) == [["BYHAND", "5"]]
+    assert work.undo(name, work.state(name).revision).result()
+    assert rows(work) == [["Wool", "777"]], "the person's edit is one step back"
+    work, said = restarted(work)
+    assert not said and rows(work) == [["Wool", "777"]], "who has seen the file may go on without it"
+    file.write_text(file.read_text().replace("BYHAND", "AGAIN"))
+    work, said = restarted(work)
+    assert len(said) == 1 and rows(work) == [["AGAIN", "5"]]
+    write(work, 1, "6")
+    work.accept(name, "Ada", work.state(name).revision).result()
+    assert truth(folder, 1).tables[0].table.text_rows() == [["AGAIN", "6"]]
+    work.withdraw(name).result()
+    work, said = restarted(work)
+    assert not said and rows(work) == [["AGAIN", "6"]]
+    assert truth(folder, 1).tables[0].table.text_rows() == [["AGAIN", "5"]], "the hand's file is back"
+    work.close()
+
+
+def test_each_file_of_a_hand_that_acceptances_replace_is_kept(folder: Path) -> None:
+    work, file = Work(folder), folder / "report.p1.json"
+    for k in range(3):
+        file.write_text(f'{{"mine": {k}}}')
+        work.accept("report-p1", "Ada", work.state("report-p1").revision).result()
+    work.close()
+    with sqlite3.connect(folder / DATABASE) as db:
+        kept = {row[0] for row in db.execute("SELECT file FROM replaced")}
+    assert kept == {f'{{"mine": {k}}}'.encode() for k in range(3)}
+
+
 def test_what_a_hand_writes_into_an_accepted_page_is_kept(folder: Path) -> None:
     work, file = Work(folder), folder / "report.p1.json"
     work.accept("report-p1", "Ada", 0).result()
@@ -562,10 +627,19 @@ def test_strangers_and_large_edits_are_refused(link: tuple[str, str]) -> None:
     assert person.client.post(f"{person.path}/edit", json=edit).status_code == 403
     assert person.post(f"{person.path}/edit", edit, origin="http://evil").status_code == 403
     assert person.post(f"{person.path}/edit", {**edit, "pad": "x" * 600_000}).status_code == 413
+    pasted = {"do": "paste", "element": "t1", "row": 0, "col": 0, "texts": [["x" * 100] * 40] * 100}
+    person.edit(do="add", category="table").raise_for_status()
+    assert person.edit(**pasted).status_code == 200, "tables that people paste are long"
     assert person.post(f"{person.path}/edit", {**edit, "revision": "0"}).status_code == 400
     assert person.client.get(f"/picture/{link[1]}").headers["content-type"] == "image/webp"
     assert person.post("/api/math", {"latex": "x^2"}).json()["mathml"].startswith("<math")
     assert person.post("/api/person", {"name": ""}).status_code == 400
+
+
+def test_the_docs_say_how_large_requests_may_be() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    for page, limit in (("annotate.md", annotate_app.MAX_BODY_BYTES), ("rate.md", rate_app.MAX_BODY_BYTES)):
+        assert f"{limit // 1024} KiB" in (docs / page).read_text(encoding="utf-8"), page
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:

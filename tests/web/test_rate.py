@@ -258,6 +258,9 @@ def test_another_interface_needs_the_token(tmp_path: Path) -> None:
         guest = Rater(f"{local}/?token={token}", "guest")
         assert guest.rate(4).status_code == 200
         assert token not in guest.see()
+        for name in ("parsers.example", "10.1.2.3:80"):  # a proxy's, or any that leads here
+            assert guest.client.get("/", headers={"host": name}).status_code == 200
+            assert httpx.get(local, headers={"host": name}, trust_env=False).status_code == 403
         away = httpx.get(f"{local}//evil.example/?token={token}", trust_env=False)
         assert away.headers.get("location", "/").startswith("/evil.example")
 

@@ -242,7 +242,8 @@ class Work:
         for file in {*self._files.get(name, ()), self._truth_file(name)}:  # it may have come meanwhile
             if file.is_file() and (data := file.read_bytes()) != own:
                 kept = (self._keys[name], file.relative_to(self.folder).as_posix(), data)
-                db.execute("INSERT OR REPLACE INTO replaced VALUES (?, ?, ?)", kept)
+                _set_aside(db, *kept[:2])
+                db.execute("INSERT INTO replaced VALUES (?, ?, ?)", kept)
 
     def _truth_file(self, name: str) -> Path:
         pdf = self.samples[name].pdf
@@ -269,8 +270,9 @@ class Work:
     def catch_up(self) -> list[Remark]:
         """Take in what happened while nobody annotated: files changed by hand, and parsers run since.
 
-        A page whose files are not those that were written when it was accepted counts as not accepted; they
-        stay as they are. Such pages are returned, each with what to do.
+        A page whose files say something else than when it was accepted, or else when it last showed them,
+        shows what they say now and counts as not accepted; they stay as they are. Such pages are returned,
+        each with what to do.
         """
         rows = self._db.read(
             "SELECT sample, page FROM accepted WHERE id IN (SELECT MAX(id) FROM accepted GROUP BY sample)"
@@ -286,6 +288,14 @@ class Work:
             for name, page in accepted.items()
             if not self._stands(name, page)
         ]
+        edited = self._db.read(
+            "SELECT sample, page FROM pages AS here WHERE "
+            "EXISTS (SELECT 1 FROM edits WHERE edits.sample = here.sample AND NOT undone)"
+        )
+        for row in edited:
+            name, page = names.get(row["sample"]), page_from_json(json.loads(row["page"]))
+            if name is not None and name not in accepted and self._says_news(name, page):
+                found.append(self._give_way(name, page).result())
         untouched = self._db.read(
             "SELECT sample FROM pages AS here WHERE "
             "NOT EXISTS (SELECT 1 FROM edits WHERE edits.sample = here.sample AND NOT undone) "
@@ -307,28 +317,45 @@ class Work:
             return True
         return truth == page_from_file(PageFile.model_validate_json(text), truth.id)
 
-    def _give_way(self, name: str, accepted: Page) -> Future[Remark]:
+    def _says_news(self, name: str, page: Page) -> bool:
+        """Whether the files say what an edited page neither shows nor has shown when it last took them in:
+        at its first edit, or when they had been changed by hand.
+        """
+        key, truth = self._keys[name], self.samples[name].truth
+        (first,) = self._db.read(
+            "SELECT id, before FROM edits WHERE sample = ? AND NOT undone ORDER BY id LIMIT 1", (key,)
+        )
+        by_hand = self._db.read(
+            "SELECT edit FROM edits WHERE sample = ? AND id >= ? AND nonce LIKE ? ORDER BY id DESC LIMIT 1",
+            (key, first["id"], f"by-hand-{key}-%"),
+        )
+        taken = next((json.loads(row["edit"]).get("page") for row in by_hand), None)
+        last = page_from_json(taken or json.loads(first["before"]))
+        return truth is not None and not any(truth == p or self._stands(name, p) for p in (last, page))
+
+    def _give_way(self, name: str, known: Page) -> Future[Remark]:
         """Let files that were changed by hand stand: the page is not accepted any more.
 
-        What they say is the last edit of the page, which can be undone, unless it was edited after it was
-        accepted. Files that the acceptance had replaced stay in the database; those of today come back when
-        the next one is withdrawn.
+        What they say is the last edit of the page, so that undoing it shows what the page was, also where it
+        was edited after it was accepted. Files that the acceptance had replaced stay in the database; those
+        of today come back when the next one is withdrawn.
         """
         key, truth, now = self._keys[name], self.samples[name].truth, time.time()
 
         def change(db: sqlite3.Connection) -> Remark:
-            db.execute("DELETE FROM accepted WHERE sample = ?", (key,))
+            was_accepted = db.execute("DELETE FROM accepted WHERE sample = ?", (key,)).rowcount
             _set_aside(db, key)
-            page, revision = _current(db, key, accepted)
-            if truth is not None and page == accepted:
-                _record(db, key, "", {"do": "by_hand"}, page, f"by-hand-{key}-{now}")
-                page = truth
-            _keep(db, key, page, revision + 1)
+            page, revision = _current(db, key, known)
+            if truth is not None:
+                edit = {"do": "by_hand", "page": page_to_json(truth)}
+                _record(db, key, "", edit, page, f"by-hand-{key}-{now}")
+            _keep(db, key, page if truth is None else truth, revision + 1)
             files = [file.relative_to(self.folder).as_posix() for file in self._files.get(name, ())]
             said = (
-                f"its files were changed by hand since it was accepted (now: {', '.join(files) or 'none'}). "
-                "They stay as they are, and the page counts as not accepted: open it and say that it is "
-                "right, or keep the files."
+                f"its files were changed by hand since it was {'accepted' if was_accepted else 'edited'} "
+                f"(now: {', '.join(files) or 'none'}). They stay as they are, and the page "
+                f"{'' if truth is None else 'shows what they say (one undo shows what it was) and '}"
+                "counts as not accepted: open it and say that it is right, or keep the files."
             )
             return Remark(name, said, left_out=False)
 
@@ -384,9 +411,10 @@ def _keep(db: sqlite3.Connection, key: str, page: Page, revision: int) -> None:
     db.execute("INSERT OR REPLACE INTO pages VALUES (?, ?, ?)", row)
 
 
-def _set_aside(db: sqlite3.Connection, key: str) -> None:
-    """Leave replaced files in the database where no withdrawal brings them back: there are newer ones."""
-    db.execute("UPDATE replaced SET sample = ? WHERE sample = ?", (f"{key} until {time.time()}", key))
+def _set_aside(db: sqlite3.Connection, key: str, file: str | None = None) -> None:
+    """Leave replaced files, or one, in the database; no withdrawal brings them back: there are newer ones."""
+    old = (f"{key} until {time.time()}", key, file)
+    db.execute("UPDATE replaced SET sample = ? WHERE sample = ? AND name = COALESCE(?, name)", old)
 
 
 def _record(db: sqlite3.Connection, name: str, person: str, edit: Edit, before: Page, nonce: str) -> None:
