@@ -80,8 +80,13 @@ def releases(package: str, *, pre: bool = False) -> tuple[str, ...]:
     ours = ("run", "--no-project", "--quiet", "--python", sys.executable, "python", "-m", "pip")
     pip = ours if find_spec("pip") is not None else ("tool", "run", "--quiet", "pip")
     wanted = [*flags, "index", "versions", package, *(["--pre"] if pre else [])]
+    # Where `uv` looks for packages, in the words of `pip`, which alone lists versions.
+    same = {"DEFAULT_INDEX": "INDEX_URL", "INDEX": "EXTRA_INDEX_URL"}
+    names = (*same, *same.values(), "FIND_LINKS", "NO_INDEX")
+    given = {name: os.environ.get(f"UV_{name}", "").replace(",", " ") for name in names}
+    places = {f"PIP_{same.get(name, name)}": value for name, value in given.items() if value}
     try:
-        said = run_uv(*pip, *wanted, variables=_pip_variables())
+        said = run_uv(*pip, *wanted, variables=places)
     except ParserError as error:
         if _NO_INDEX.search(str(error)) or "No matching distribution" not in str(error):
             why = f"The package index cannot be reached for {package}: {last_line(error)}"
@@ -92,14 +97,6 @@ def releases(package: str, *, pre: bool = False) -> tuple[str, ...]:
         ) from error
     listed = re.search(r"^Available versions: (.+)$", said, re.MULTILINE)
     return tuple(reversed(listed[1].split(", "))) if listed else ()
-
-
-def _pip_variables() -> dict[str, str]:
-    """Where `uv` looks for packages, in the words of `pip`, which alone lists versions."""
-    same = {"DEFAULT_INDEX": "INDEX_URL", "INDEX": "EXTRA_INDEX_URL"}
-    ours = ("DEFAULT_INDEX", "INDEX_URL", "INDEX", "EXTRA_INDEX_URL", "FIND_LINKS", "NO_INDEX")
-    given = {name: os.environ.get(f"UV_{name}", "").replace(",", " ") for name in ours}
-    return {f"PIP_{same.get(name, name)}": value for name, value in given.items() if value}
 
 
 def at_version(parser: Parser, version: str) -> Parser:

@@ -113,7 +113,8 @@ class WorkerSession:
         self._asked += 1
         # Not a number that could be guessed: nobody answers a question that was not read.
         request_id = secrets.token_hex(8)
-        self._write(messages.request_line(request_id, options, **wanted), deadline, what)
+        request = json.dumps({"id": request_id, **wanted, "options": dict(options)})
+        self._write(request.encode() + b"\n", deadline, what)
         line = self._read_line(deadline, what)
         try:
             return messages.read_answer(line, request_id)

@@ -14,6 +14,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -25,7 +26,7 @@ from parsemark.engine.import_outputs import IMPORTED
 from parsemark.engine.parsing.parse import sample_rows
 from parsemark.engine.scoring.chunk import write_predictions
 from parsemark.errors import ParsemarkError, StoreError
-from parsemark.parsers.catalogue import builtin_script
+from parsemark.parsers.catalogue import builtin_scripts
 from parsemark.plain_words import first_problem
 from parsemark.protocols import Summary, get_protocol
 from parsemark.protocols.run_data.broken_pages import complete_summary
@@ -168,23 +169,18 @@ def read_submissions(paths: Iterable[Path]) -> tuple[list[Submission], list[Refu
 
 def _submission(path: Path) -> Submission:
     with Bundle(path) as bundle:
-        for problem in bundle.damage():
+        for problem in chain(bundle.damage(), (f"{what}." for what in problems_in(bundle))):
             raise StoreError(problem)
-        for problem in problems_in(bundle):
-            raise StoreError(f"{problem}.")
         samples = bundle.table("samples")
         ids = "\n".join(sorted(str(s) for s in samples["sample"]))
         try:
             summaries = {e.spec: Summary.model_validate(bundle.summary(e)) for e in bundle.index.protocols}
         except ValidationError as error:
             raise StoreError(f"{path}: a summary is not valid ({first_problem(error, 'it')}).") from error
-        manifest = bundle.manifest()
-        if manifest.corpus != bundle.index.corpus:
-            raise StoreError(f"{path}: bundle.json and manifest.json name different corpora.")
         return Submission(
             path,
             file_sha256(path),
-            manifest,
+            bundle.manifest(),
             tuple(bundle.index.protocols),
             hashlib.sha256(ids.encode()).hexdigest(),
             samples.height,
@@ -240,7 +236,7 @@ def _fixed(protocol: ProtocolEntry, summary: Summary, parser: str) -> list[tuple
 @lru_cache(maxsize=512)
 def builtin_worker(name: str) -> str | None:
     """The hash of the worker that a built-in parser runs; None for a name that is free."""
-    script = builtin_script(name.partition("(")[0].partition("@")[0])
+    script = builtin_scripts().get(name.partition("(")[0].partition("@")[0])
     return None if script is None else file_sha256(script)
 
 

@@ -95,18 +95,17 @@ def calibrate(
         unseen = calibrators_by_document(confidence, correct, documents, chosen)
         added = add_calibrated(run, parser, calibrator, unseen)
     before = _quality(confidence, correct)
-    there = None if best is None or other is None else _transfer(best.at, judged_tables(other, parser))
-    return Calibration(parser, judged, before, after, chosen, calibrator, best, there, added)
+    transfer = None
+    if best is not None and other is not None:
+        there = judged_tables(other, parser)
+        own = best_threshold(there.confidence, there.correct, there.n_truth)
+        moved = at_threshold(there.confidence, there.correct, there.n_truth, best.at)
+        transfer = None if own is None else Transfer(moved, own)
+    return Calibration(parser, judged, before, after, chosen, calibrator, best, transfer, added)
 
 
 def _quality(confidence: ArrayLike, correct: ArrayLike) -> Quality:
     return Quality(d_ece(confidence, correct), risk_coverage(confidence, correct))
-
-
-def _transfer(at: float, there: JudgedTables) -> Transfer | None:
-    own = best_threshold(there.confidence, there.correct, there.n_truth)
-    moved = at_threshold(there.confidence, there.correct, there.n_truth, at)
-    return None if own is None else Transfer(moved, own)
 
 
 def apply_calibrator(run: Run, file: Path) -> str:

@@ -23,10 +23,11 @@ from parsemark.engine.parsing.page_worker import (
     PageWorker,
     ParserUnusableError,
     StoppedError,
+    install_usable,
 )
 from parsemark.engine.parsing.plan import Dispatcher, Job, Plan
 from parsemark.engine.parsing.worker_limits import Watch
-from parsemark.errors import ParsemarkError, ParserError
+from parsemark.errors import ParsemarkError
 from parsemark.model import Status
 from parsemark.parsers import Hello, Parser
 from parsemark.store import ParseCache, ParseRecord, Run, RunFolder
@@ -60,11 +61,7 @@ class LocalWorkers:
 
     def install(self, parser: Parser, events: Events) -> None:
         """Build the parser's environment unless that is done."""
-        state = parser.state()
-        if state.kind == "missing":
-            raise ParserError(f"{parser.name} cannot be used: {state}.")
-        if state.kind == "installable":
-            parser.install(lambda what: events.installing(parser.name, what))
+        install_usable(parser, lambda what: events.installing(parser.name, what))
 
     def start(self, parser: Parser) -> PageWorker:
         """A worker process, started with its first page."""
