@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from parsemark.errors import ParserError, UsageError
-from parsemark.parsers.environment import Environment, Progress, requirement_lines, run_uv
+from parsemark.parsers.environment import Environment, requirement_lines, run_uv
 from parsemark.parsers.parser import Parser
 from parsemark.parsers.session import WorkerFailure, WorkerSession
 from parsemark.parsers.trial import require_usable
@@ -188,20 +188,20 @@ def _why(name: str, package: str, version: str, error: ParserError) -> str:
     return f"{name} cannot be installed: {last_line(error)}"
 
 
-def last_line(error: Exception, limit: int = 300) -> str:
+def last_line(error: Exception) -> str:
     """The end of what a program said, on one line: there it says what went wrong."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if re.search(r"error|cause|cannot|not found", line, re.I)]
     reasons = [line for line in lines if re.search(r"\bBecause\b", line)]  # `uv` begins with the reason
-    return (reasons[:1] or telling[-1:] or lines[-1:] or ["no reason given"])[0][:limit]
+    return (reasons[:1] or telling[-1:] or lines[-1:] or ["no reason given"])[0][:300]
 
 
-def require_start(parser: Parser, progress: Progress | None = None) -> None:
+def require_start(parser: Parser) -> None:
     """Install a version and start its worker once; ParserError says in a line what fails."""
     name = parser.name
     require_usable(parser)
     try:
-        parser.install(progress)
+        parser.install()
     except ParserError as error:
         raise ParserError(_why(name, "", "", error)) from error
     try:

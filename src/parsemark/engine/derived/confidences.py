@@ -140,7 +140,12 @@ def estimate_confidence(
     seen it. With `apply`, `estimated(parser=…)` is added to the run for each parser. UsageError if every
     parser gives a confidence, or nothing is known to be right or wrong.
     """
-    chosen = list(parsers or _without_confidence(run))
+    chosen = list(parsers or ())
+    if not parsers:
+        sure = set(run.table("matches").drop_nulls("confidence")["parser"].unique())
+        chosen = [p.name for p in run.manifest.parsers if not is_derived(p.name) and p.name not in sure]
+    if not chosen:
+        raise UsageError("Every parser of this run gives a confidence of its own; name some with --parser.")
     found = read_signals(run, chosen)
     known = np.array([right is not None for right in found.correct], dtype=bool)
     if model is not None:
@@ -160,15 +165,6 @@ def estimate_confidence(
         own = {(s, e): float(v) for p, s, e, v in keys if p == name}
         added.append(add_estimated(run, name, own, model.source))
     return Estimated(tuple(added), model)
-
-
-def _without_confidence(run: Run) -> list[str]:
-    """The parsers of a run that give none, in its order."""
-    sure = set(run.table("matches").drop_nulls("confidence")["parser"].unique())
-    names = [p.name for p in run.manifest.parsers if not is_derived(p.name) and p.name not in sure]
-    if not names:
-        raise UsageError("Every parser of this run gives a confidence of its own; name some with --parser.")
-    return names
 
 
 @dataclass(frozen=True, slots=True)

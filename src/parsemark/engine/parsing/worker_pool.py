@@ -172,7 +172,11 @@ class ParsePool:
             while (job := self._dispatcher.claim(current)) is not None:
                 if worker is None or job.parser != current:
                     self._dismiss(worker)
-                    worker, current = self._hire(job.parser), job.parser
+                    worker, current = self._workers.start(self._parsers[job.parser]), job.parser
+                    with self._lock:
+                        if self._stopping:
+                            raise StoppedError
+                        self._active.add(worker)
                 jobs = [job]
                 if self._parsers[job.parser].info.scope == "document":
                     jobs += self._dispatcher.claim_document(job)
@@ -211,14 +215,6 @@ class ParsePool:
             self._keep(record)
             if self._cache is not None:
                 self._cache.put(record, str(self._limits), RunFolder.of(self._run).blobs)
-
-    def _hire(self, parser: str) -> PageWorker | RayWorker:
-        worker = self._workers.start(self._parsers[parser])
-        with self._lock:
-            if self._stopping:
-                raise StoppedError
-            self._active.add(worker)
-        return worker
 
     def _dismiss(self, worker: PageWorker | RayWorker | None) -> None:
         if worker is not None:

@@ -214,7 +214,11 @@ def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]
                 seen = whole.setdefault((page.document or page.sample, output.parser), [])
                 seen.append((page.number, page.sample, truth, prediction, text))
     for seen in whole.values():
-        joined = _join_pages(seen)
+        from parsemark.protocols.tables.long_tables import joined_document, joined_text
+
+        ordered = sorted(seen, key=lambda page: page[:2])
+        pages_of_it = joined_document([(truth, read) for _, _, truth, read, _ in ordered])
+        joined = *pages_of_it, joined_text(text for *_, text in ordered)
         for spec, recipe in recipes.items():
             if recipe.whole_documents:
                 found[spec].extend(_score(recipe, *joined))
@@ -231,15 +235,6 @@ def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]
 
 _Seen = tuple[int, str, Page | None, Prediction, str | None]
 """A page of a document as it was read: number, sample, truth, prediction, text layer."""
-
-
-def _join_pages(seen: list[_Seen]) -> tuple[Page | None, Prediction, str | None]:
-    """The pages of a document as one page."""
-    from parsemark.protocols.tables.long_tables import joined_document, joined_text
-
-    ordered = sorted(seen, key=lambda page: page[:2])
-    truth, prediction = joined_document([(truth, read) for _, _, truth, read, _ in ordered])
-    return truth, prediction, joined_text(text for *_, text in ordered)
 
 
 def read_record(run: Run, record: ParseRecord) -> Prediction:
