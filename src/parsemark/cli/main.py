@@ -108,6 +108,8 @@ def run() -> None:
             _app_for(sys.argv[1:2])()
     except ParsemarkError as error:
         _fail(str(error))
+    except KeyboardInterrupt:  # before a command began; commands themselves say what is kept
+        sys.exit(130)
     except OSError as error:
         if error.errno not in _OUTSIDE:
             raise

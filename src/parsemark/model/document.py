@@ -135,7 +135,7 @@ class Element:
     def is_unread(self) -> bool:
         """Whether it is a table of which at most the place is known: there is nothing to compare it with."""
         return self.category == Category.TABLE and (
-            TRUTH_ERROR in self.attributes or (self.table is None and not self.html)
+            TRUTH_ERROR in self.attributes or not (self.html if self.table is None else self.table.cells)
         )
 
 
@@ -203,6 +203,11 @@ class Page:
         if self.only_facts or (self.only_tables and category != Category.TABLE):
             return False
         return self.covered is None or category in self.covered
+
+    @property
+    def knows_tables(self) -> bool:
+        """Whether the content of all tables is known, so that what says none of it is no table of it."""
+        return self.covers(Category.TABLE) and not any(table.is_unread for table in self.tables)
 
     @property
     def n_tables(self) -> int | None:
