@@ -125,7 +125,9 @@ class DocumentFigures:
     def failure_notes(self, tables: RunTables) -> list[str]:
         """Formulas that could not be drawn count 0, pages that went over a limit are not scored: say so."""
         is_cdm, has_failed = pl.col("metric").is_in(_CDM), pl.col("status") == str(Status.METRIC_FAILED)
-        undrawn = (pl.col("metric") == "cdm") & ~_OF_PAGE & pl.col("message").is_not_null()
+        undrawn = (
+            (pl.col("metric") == "cdm") & ~_OF_PAGE & pl.col("message").is_not_null() & (pl.col("value") == 0)
+        )
         formulas, pages = (tables.scores.filter(of) for of in (undrawn, _OF_PAGE & has_failed & ~is_cdm))
         where = "They count as missed" if self.failures_count else "They are in no mean"
         return [

@@ -122,7 +122,7 @@ def _score_cdm(writer: RowWriter, pairs: Sequence[tuple[list[str], list[str], st
     from parsemark.metrics.cdm.score import cdm_scores
 
     try:
-        scores = cdm_scores([(_bare(a), _bare(b)) for _, _, a, b in pairs])
+        scores = cdm_scores([(_bare(a), _bare(b)) for _, _, a, b in pairs], whole=True)
     except MissingDependencyError as error:
         writer.page("cdm_f1", None, Status.METRIC_FAILED, str(error))
         return
