@@ -173,16 +173,11 @@ class DataTable:
         cls, key: str, title: str, caption: str, summary: Summary, columns: Sequence[FigureColumn]
     ) -> DataTable:
         """A row for each parser, the best first."""
-
-        def row(parser: str) -> TableRow:
-            own = [
-                (part.figures.get(parser, {}) if part else summary.parsers[parser]).get(name)
-                for _, name, part in columns
-            ]
-            return TableRow(parser, tuple(own))
-
-        rows = tuple(map(row, summary.ordered()))
-        return cls(key, title, caption, tuple(column for column, *_ in columns), rows)
+        rows = []
+        for parser in summary.ordered():
+            parts = ((part.figures if part else summary.parsers, name) for _, name, part in columns)
+            rows.append(TableRow(parser, tuple(of.get(parser, {}).get(name) for of, name in parts)))
+        return cls(key, title, caption, tuple(column for column, *_ in columns), tuple(rows))
 
     def best(self, column: int) -> frozenset[int]:
         """The rows with the best value of a column; none where there is nothing to choose."""

@@ -71,7 +71,7 @@ class PageProtocol(ABC):
     @property
     def whole_documents(self) -> bool:
         """Whether `score_page` is given all pages of a document as one; its rows stand at the first page."""
-        return False
+        return getattr(self, "scope", "page") == "document"
 
     def preload(self) -> None:
         """Import what `score_page` imports late, once for all processes that score; by default nothing."""
@@ -129,15 +129,16 @@ class PageProtocol(ABC):
     def summary_of(self, tables: RunTables, sums: Sequence[FigureSums], **parts: Any) -> Summary:
         """Make a summary of the sums of all figures as they are shown, the first of which ranks.
 
-        `parts` are fields of `Summary` that the protocol makes itself.
+        `parts` are fields of `Summary` that it makes itself; its counts come after documents and pages.
         """
         from parsemark.protocols.figures.aggregate import page_groups, page_slices, parser_figures
         from parsemark.protocols.figures.pair_verdicts import rank
 
         places = tables.places
         primary: str = parts.setdefault("primary", sums[0].info.name)
+        counts = {"documents": len(set(places.documents)), "pages": len(places.samples)}
+        parts["counts"] = counts | parts.get("counts", {})
         makers: dict[str, Callable[[], Any]] = {
-            "counts": lambda: {"documents": len(set(places.documents)), "pages": len(places.samples)},
             "figures": lambda: [figure.info for figure in sums],
             "parsers": lambda: {parser: parser_figures(sums, parser) for parser in tables.parsers},
             "slices": lambda: page_slices(sums, page_groups(tables)),

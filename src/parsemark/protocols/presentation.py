@@ -188,11 +188,6 @@ def errors_by_kind(matches: pl.DataFrame, errors: Mapping[str, str]) -> pl.DataF
     )
 
 
-def no_errors(run: MatchView) -> pl.DataFrame:
-    """Say that matches show no errors."""
-    return run.matches.select("sample", "parser", element="kind", error="kind").clear()
-
-
 def _nothing(*_: Any) -> list[Any]:
     return []
 
@@ -210,7 +205,9 @@ class Presentation:
     """What a run must have for each of these tables, by its key, as what follows "needs"."""
 
     error_kinds: tuple[ErrorKind, ...] = ()  # types of errors, in the order in which they are shown
-    element_errors: Callable[[MatchView], pl.DataFrame] = no_errors
+    element_errors: Callable[[MatchView], pl.DataFrame] = lambda run: run.matches.select(
+        "sample", "parser", element="kind", error="kind"
+    ).clear()
     """Errors that matches show: `sample`, `parser`, `element`, `error` (the name of an `ErrorKind`)."""
     explain: Callable[[Element, Element], Explanation | None] | None = None
     """Why a matched pair (truth, prediction) scores as it does; the function gives None where nothing can be
@@ -239,15 +236,6 @@ class Presentation:
     """The figure that compares pages (scope `page`), or elements of a category, with one attribute."""
     sure_above: float = 0.0
     """A prediction with a confidence up to this answers nothing, and is not shown as invented."""
-
-    def shown_rules(self, present: Sequence[str]) -> list[str]:
-        """Choose the matching rules of a run that the viewer offers."""
-        return [rule for rule in self.rules if rule in present] if self.rules else sorted(present)
-
-    def shown_metrics(self, present: Sequence[str]) -> list[str]:
-        """Put the metrics of a run in order."""
-        known = [metric for metric in self.metrics if metric in present]
-        return [*known, *sorted(set(present) - set(known) - self.hidden_metrics)]
 
     def words_for_rule(self, rule: str) -> str:
         """Say what a matching rule does."""

@@ -97,9 +97,8 @@ def leaderboard_table(
 
 def _order(row: LeaderboardRow, headline: FigureInfo) -> tuple[float, str]:
     value = row.cells[headline.name].value if headline.name in row.cells else None
-    if value is None:
-        return float("inf"), row.parser.name
-    return -value if headline.higher_is_better else value, row.parser.name
+    sign = -1.0 if headline.higher_is_better else 1.0
+    return float("inf") if value is None else sign * value, row.parser.name
 
 
 def leaderboard_cell(column: FigureInfo, figure: Figure | None) -> LeaderboardCell:
@@ -126,13 +125,12 @@ def _scale(column: FigureInfo, figures: Figures) -> Scale | None:
 def _tested_ranks(ranking: Ranking) -> dict[str, Rank]:
     ranks = {}
     for name, (low, high) in ranking.ranks.items():
-        text, verdict = f"{low}" if low == high else f"{low}–{high}", ranking.to_best(name)
-        if verdict is None:
-            ranks[name] = Rank(low, text)
-            continue
-        ends = signed_interval(verdict.low, verdict.high, 2)
-        interval = "" if ends == UNDEFINED else f" ({ends})"
-        ranks[name] = Rank(low, text, MARKS.get(verdict.state, ""), signed(verdict.difference) + interval)
+        said: tuple[str, ...] = ()
+        if (verdict := ranking.to_best(name)) is not None:
+            ends = signed_interval(verdict.low, verdict.high, 2)
+            interval = "" if ends == UNDEFINED else f" ({ends})"
+            said = MARKS.get(verdict.state, ""), signed(verdict.difference) + interval
+        ranks[name] = Rank(low, f"{low}" if low == high else f"{low}–{high}", *said)
     return ranks
 
 

@@ -82,14 +82,6 @@ class ReportPage:
         return any(fnmatchcase(name, pattern) for pattern in (self.key, *self.also))
 
 
-_CODE = re.compile("`([^`]+)`")
-
-
-def code_marks(sentence: str) -> Markup:
-    """A sentence of ours in which what stands in backticks is code."""
-    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(visible(sentence)))))
-
-
 def standalone_page(template: str, **values: Any) -> str:
     """A page that needs nothing else and loads nothing; all values are escaped."""
     environment = Environment(loader=PackageLoader("parsemark.report"), autoescape=True)
@@ -141,7 +133,11 @@ class SitePages(ABC):
             lstrip_blocks=True,
             finalize=visible_value,
         )
-        self.templates.filters |= FILTERS | {"code": code_marks, "cut": cut, "value": format_value}
+        self.templates.filters |= FILTERS | {"cut": cut, "value": format_value}
+        # A sentence of ours in which what stands in backticks is code.
+        self.templates.filters["code"] = lambda sentence: Markup(
+            re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(visible(sentence))))
+        )
         self.templates.globals["viewer_link"] = viewer_link
 
     def page(self, name: str, *, scripts: tuple[str, ...] = (), **values: Any) -> None:

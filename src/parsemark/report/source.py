@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,7 @@ import polars as pl
 from parsemark.errors import UsageError
 from parsemark.model import AttributeValue, Status
 from parsemark.protocols import Figure, FigureSums
-from parsemark.protocols.figures.aggregate import page_attributes
+from parsemark.protocols.figures.aggregate import attribute_label, page_attributes
 from parsemark.protocols.run_data.broken_pages import complete_sums
 from parsemark.report.colours import colour_indices
 from parsemark.report.names import safe_name, viewer_link
@@ -130,16 +131,14 @@ class Older:
     @classmethod
     def of(cls, source: RunSource, path: Path) -> Older:
         """Read the run that the report was asked to compare with."""
-        run = Run.open(path)
-        is_beside = False
+        run, protocol, is_beside = Run.open(path), source.summary.protocol, False
         try:
             require_same_corpus(run, source.run)
-            require_comparable(run.summary(source.summary.protocol), source.summary)
+            require_comparable(run.summary(protocol), source.summary)
             is_beside = True
-            changes = compare_runs(run, source.run, source.summary.protocol)
+            return cls(run, compare_runs(run, source.run, protocol), is_beside=True)
         except UsageError as error:
             return cls(run, None, str(error), is_beside)
-        return cls(run, changes, is_beside=is_beside)
 
     def source(self, protocol: str) -> RunSource | None:
         """Its tables, where they can be shown."""
@@ -180,9 +179,7 @@ def slices(source: RunSource) -> list[PageSlice]:
     n_all = source.summary.counts.get("pages", len(source.samples))
     found = [PageSlice("", "", "All pages", n_all, source.figures)]
     of_pages = [part for part in source.summary.slices if part.scope == "page"]
-    values: dict[str, int] = {}
-    for part in of_pages:
-        values[part.attribute] = values.get(part.attribute, 0) + 1
+    values = Counter(part.attribute for part in of_pages)
     return found + [
         PageSlice(f"{p.attribute}={value_words(p.value)}", p.attribute, value_words(p.value), p.n, p.figures)
         for p in of_pages
@@ -190,13 +187,7 @@ def slices(source: RunSource) -> list[PageSlice]:
     ]
 
 
-def value_words(value: str) -> str:
-    """A slice's value as the pages and the viewer's filter write it."""
-    return {"true": "yes", "false": "no"}.get(value, value)
-
-
-def value_text(value: AttributeValue) -> str:
-    """An attribute's value in words."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return str(value)
+def value_words(value: AttributeValue) -> str:
+    """An attribute's value, of a page or of a slice, as the pages and the viewer's filter write it."""
+    label = attribute_label(value)
+    return {"true": "yes", "false": "no"}.get(label, label)

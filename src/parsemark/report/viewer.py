@@ -4,18 +4,17 @@ parser the list of all elements, true and invented, that the viewer steps throug
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from parsemark.corpora.render import corpus_pictures, sample_jpegs
-from parsemark.errors import ParsemarkError
 from parsemark.model import AttributeValue
 from parsemark.report.chunks import write_chunk
 from parsemark.report.names import page_file
 from parsemark.report.page_chunks import write_older_chunks, write_page_chunks
+from parsemark.report.provenance import known_facts
 from parsemark.report.site import ReportPage, Site
-from parsemark.report.source import RunSource, ShownParser, page_values, value_text
+from parsemark.report.source import RunSource, ShownParser, page_values, value_words
 from parsemark.system import make_folder
 from parsemark.verdicts.error_types import Errors
 
@@ -76,11 +75,10 @@ def write_images(
 def page_list(source: RunSource, images: set[int]) -> dict[str, object]:
     """Names and attributes of all pages, column by column."""
     samples = source.samples
+    columns = ("document", "page_number", "n_tables")
     return {
         "id": samples["sample"].to_list(),
-        "document": samples["document"].to_list(),
-        "page_number": samples["page_number"].to_list(),
-        "n_tables": samples["n_tables"].to_list(),
+        **{name: samples[name].to_list() for name in columns},
         "images": sorted(images) if len(images) < len(samples) else True,
         "attributes": _columns(list(source.attributes.values())),
         "parsers": [{"name": p.name, "colour": p.colour, "href": p.href} for p in source.parsers],
@@ -117,7 +115,7 @@ def _columns(pages: list[dict[str, AttributeValue]]) -> dict[str, dict[str, obje
     """Attribute to its values and, for each page, which of them it has (-1: none)."""
     columns: dict[str, dict[str, object]] = {}
     for name in sorted({key for page in pages for key in page}):
-        texts = [None if page.get(name) is None else value_text(page[name]) for page in pages]
+        texts = [None if page.get(name) is None else value_words(page[name]) for page in pages]
         values = sorted({t for t in texts if t is not None})
         if len(values) > 30:
             continue
@@ -150,11 +148,9 @@ def write_element_lists(
             f"{folder}/{number}",
             {
                 "kinds": KINDS,
-                "page": own["page"].to_list(),
-                "element": own["element"].to_list(),
+                **{key: own[key].to_list() for key in ("page", "element")},
                 "kind": own["kind_code"].to_list(),
-                "value": _rounded(own["value"]),
-                "spread": _rounded(own["spread"]),
+                **{key: own[key].round(4).to_list() for key in ("value", "spread")},
                 "errors": _errors(own, errors, parser.name),
                 "failed": dict(failed.select("page", "status").iter_rows()),
                 "page_value": page_values(source, parser.name, numbers["sample"]),
@@ -166,7 +162,9 @@ def element_table(source: RunSource, parser: str, numbers: pl.DataFrame) -> pl.D
     """One row per element of a parser: page, element, kind, main metric's value, spread over the metrics.
     `numbers`: `sample` and the number of its `page`; those of other samples are left out.
     """
-    comparable = [m for m in source.metrics if is_unit(m)]
+    # Those that lie between 0 and 1 and are better higher can be held against each other.
+    told = [(m, known_facts(m)) for m in source.metrics]
+    comparable = [m for m, facts in told if facts and facts.higher_is_better and facts.range[1] == 1]
     known = pl.col("metric").is_in([source.main_metric, *comparable]) & pl.col("value").is_not_null()
     compared = pl.col("value").filter(pl.col("metric").is_in(comparable))
     scores = (
@@ -199,27 +197,10 @@ def element_table(source: RunSource, parser: str, numbers: pl.DataFrame) -> pl.D
 
 def _errors(own: pl.DataFrame, errors: Errors, parser: str) -> dict[str, list[int]]:
     """Type of error to the numbers of the entries that have it."""
-    numbered = own.with_row_index("entry").select("sample", "element", "entry")
-    numbered = numbered.unique(["sample", "element"], keep="first", maintain_order=True)
-    rows = errors.rows.filter(pl.col("parser") == parser)
-    named = rows.join(numbered, on=["sample", "element"])
-    joined = named.group_by("error").agg(pl.col("entry").unique().sort())
-    return dict(joined.sort("error").iter_rows())
-
-
-def is_unit(metric: str) -> bool:
-    """Whether a metric lies between 0 and 1 and is better higher, so that it can be held against others."""
-    from parsemark.metrics import get_metric
-
-    try:
-        facts = get_metric(metric).facts
-    except ParsemarkError:
-        return False
-    return facts.higher_is_better and facts.range[1] == 1
-
-
-def _rounded(values: pl.Series) -> list[Any]:
-    return values.round(4).to_list()
+    place = ["sample", "element"]
+    numbered = own.with_row_index("entry").select(*place, "entry").unique(place, keep="first")
+    named = errors.rows.filter(pl.col("parser") == parser).join(numbered, on=place)
+    return dict(named.group_by("error").agg(pl.col("entry").unique().sort()).sort("error").iter_rows())
 
 
 PAGE = ReportPage("viewer", _write, "Pages")

@@ -86,8 +86,9 @@ class ScoredTables:
     @cached_property
     def metrics(self) -> tuple[str, ...]:
         """The metrics that pairs of tables were scored with, the best known first."""
-        present = self._scores().select(pl.col("metric").unique()).collect()["metric"]
-        return tuple(self.shown.shown_metrics(sorted(present)))
+        present = set(self._scores().select(pl.col("metric").unique()).collect()["metric"])
+        known = [metric for metric in self.shown.metrics if metric in present]
+        return (*known, *sorted(present - {*known} - self.shown.hidden_metrics))
 
     @cached_property
     def main_metric(self) -> str:
@@ -103,8 +104,8 @@ class ScoredTables:
     @cached_property
     def rules(self) -> tuple[str, ...]:
         """The matchings that people may choose from."""
-        present = self.scan("matches").select(pl.col("rule").unique()).collect()["rule"]
-        return tuple(self.shown.shown_rules(sorted(present)))
+        present = sorted(self.scan("matches").select(pl.col("rule").unique()).collect()["rule"])
+        return tuple(rule for rule in self.shown.rules or present if rule in present)
 
 
 class ScoredRun(ScoredTables):

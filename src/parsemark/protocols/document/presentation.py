@@ -162,10 +162,8 @@ def _groups(run: RunView, attribute: str) -> dict[str, frozenset[str]]:
 
 def _issues(run: RunView) -> dict[str, frozenset[str]]:
     """Pages by special issue, and those that have none."""
-    by_issue = {issue: _groups(run, issue).get("True", frozenset()) for issue in _ISSUES}
-    touched = frozenset().union(*by_issue.values())
-    rest = frozenset(run.samples["sample"]) - touched
-    return {**{issue: pages for issue, pages in by_issue.items() if pages}, "none": rest}
+    by_issue = {issue: pages for issue in _ISSUES if (pages := _groups(run, issue).get("True"))}
+    return {**by_issue, "none": frozenset(run.samples["sample"]).difference(*by_issue.values())}
 
 
 def _with_variance(
@@ -174,10 +172,8 @@ def _with_variance(
     """Mean and variance of a measure of pages, group by group."""
     if len(groups) < 2:
         return None
-    of_pages = (
-        (pl.col("element") == PAGE_LEVEL) & (pl.col("metric") == metric) & pl.col("value").is_not_null()
-    )
-    rows = run.scan("scores").filter(of_pages).select("sample", "parser", "value").collect()
+    of_pages = run.scan("scores").filter(element=PAGE_LEVEL, metric=metric)
+    rows = of_pages.select("sample", "parser", "value").drop_nulls("value").collect()
     info = run.summary.info(metric)
     labels = (("mean", info.higher_is_better), ("variance", None))
     columns = [TableColumn(label, "score", better, name) for name in groups for label, better in labels]

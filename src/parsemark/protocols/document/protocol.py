@@ -72,9 +72,10 @@ class DocumentProtocol(PageProtocol):
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """What the figures are made of."""
-        from parsemark.protocols.document.summary import figure_sums
+        from parsemark.protocols.document.summary import DocumentFigures
 
-        return figure_sums(self.profile, tables, cdm=self.cdm)
+        figures = DocumentFigures(self.profile, self.cdm)
+        return figures.sums(figures.counted(tables))
 
     def summarise(self, tables: RunTables) -> Summary:
         """All figures of a run; see `summary.py`."""

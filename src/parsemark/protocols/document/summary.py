@@ -191,12 +191,6 @@ def _whole(kind: str, tables: RunTables) -> FigureSums:
     return FigureSums(info, edits.samples, edits.documents, sums, mean_statistic, kinds=edits.kinds)
 
 
-def figure_sums(profile: str, tables: RunTables, *, cdm: bool) -> list[FigureSums]:
-    """The figures that can be compared page by page, then those of every protocol."""
-    figures = DocumentFigures(profile, cdm)
-    return figures.sums(figures.counted(tables))
-
-
 def summarise(
     protocol: PageProtocol, tables: RunTables, profile: str, settings: Mapping[str, str], *, cdm: bool
 ) -> Summary:
@@ -212,7 +206,7 @@ def summarise(
         sums,
         primary=figures.primary(sums),
         settings=settings,
-        counts=_counts(counted, pages),
+        counts=_counts(pages),
         slices=[
             *page_slices([s for s in sums if s.info.main], page_groups(counted)),
             *element_slices(counted, pages),
@@ -242,12 +236,10 @@ def _left_out(tables: RunTables) -> list[str]:
     return sorted(set(marked["parser"]) - set(others))
 
 
-def _counts(tables: RunTables, pages: Mapping[str, Page]) -> dict[str, int]:
+def _counts(pages: Mapping[str, Page]) -> dict[str, int]:
     counting = (e for page in pages.values() for e in page.elements if not e.ignore)
     categories = Counter(str(element.category) for element in counting)
     return {
-        "documents": len(set(tables.places.documents)),
-        "pages": tables.samples.height,
         "pages with truth": len(pages),
         "text blocks": categories["text_block"] + categories["title"] + categories["list_group"],
         "formulas": categories["equation_isolated"],

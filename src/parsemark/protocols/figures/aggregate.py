@@ -242,10 +242,7 @@ def attribute_label(value: object) -> str:
 
 def element_attributes(element: Element) -> dict[str, AttributeValue]:
     """What elements can be told apart by: their attributes, and how their truth was found."""
-    return {
-        **element.traits,
-        **({"derivation": element.derivation} if element.derivation is not None else {}),
-    }
+    return {**element.traits, **({} if element.derivation is None else {"derivation": element.derivation})}
 
 
 def page_slices(figures: Sequence[FigureSums], groups: Groups) -> list[Slice]:

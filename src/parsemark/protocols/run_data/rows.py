@@ -132,9 +132,8 @@ class RowWriter:
         status = Status.OK if truths else Status.NO_TRUTH
         if not preds:
             status = self.status if self.status is not Status.OK else Status.NO_PREDICTION
-        score = Score(metric, value, status, why)
-        row = ScoreRow.of_element(self.prediction, self.rule, category, truths, preds, score)
-        self.out.scores.append(row)
+        place = self.prediction, self.rule, category, truths, preds
+        self.out.scores.append(ScoreRow.of_element(*place, Score(metric, value, status, why)))
 
     def page(
         self, metric: str, value: float | None, status: Status | None = None, message: str | None = None

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parsemark.formats.model_json import page_from_json
-from parsemark.matching.one_to_one import BOX_RULE, NGRAM_RULE, ORDER_RULE
+from parsemark.matching.one_to_one import BOX_RULE, ORDER_RULE
 from parsemark.model import AttributeValue
 from parsemark.protocols.figures.aggregate import attribute_groups, element_attributes
 from parsemark.protocols.figures.figure import Floats
@@ -31,11 +31,6 @@ _ARRAYS = ("page", "overlap", "confidence", "positive", "count")
 def is_positive(confidence: float | None) -> bool:
     """Whether a prediction counts as a table: its confidence is above the threshold, or not known."""
     return confidence is None or confidence > CONFIDENCE_THRESHOLD
-
-
-def leaderboard_rule(match: str, *, can_be_placed: bool) -> str:
-    """The rule that ranks: by place where all truths and parsers have places, else by text, one for all."""
-    return match if match != "auto" else BOX_RULE if can_be_placed else NGRAM_RULE
 
 
 def is_by_place(rule: str) -> bool:
@@ -133,7 +128,7 @@ class MatchedTables:
 def gather(
     pages: TruthPages, tables: RunTables, metrics: Sequence[str], rules: Sequence[str]
 ) -> dict[tuple[str, str], MatchedTables]:
-    """What is matched in a run, by rule and parser; nothing for those that answer nothing.
+    """What is matched in a run, by rule and parser, also of those that answer nothing.
 
     The rows are read some pages at a time, and only what statistics need of them is kept.
     """
@@ -145,19 +140,13 @@ def gather(
             parts[str(rule), str(parser)].append(own)
     names: dict[str, str] = {}
     return {
-        (rule, parser): _evidence(_asked(pages, rule), parts.pop((rule, parser)), metrics, names)
-        for rule, parser in sorted(parts)
+        # By text, what cannot be read cannot be found either.
+        (rule, parser): _evidence(
+            pages if is_by_place(rule) else pages.readable, parts.pop((rule, parser), []), metrics, names
+        )
+        for rule in rules
+        for parser in tables.parsers
     }
-
-
-def nothing_matched(pages: TruthPages, metrics: Sequence[str], rule: str) -> MatchedTables:
-    """Of a parser that answers nothing."""
-    return _evidence(_asked(pages, rule), [], metrics, {})
-
-
-def _asked(pages: TruthPages, rule: str) -> TruthPages:
-    """The pages with the tables that can be found under a rule."""
-    return pages if is_by_place(rule) else pages.readable
 
 
 _KEYS = ("sample", "parser", "rule", "element", "pred")

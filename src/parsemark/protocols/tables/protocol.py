@@ -114,11 +114,6 @@ class TablesProtocol(PageProtocol):
         return present(self.all_metrics)
 
     @property
-    def whole_documents(self) -> bool:
-        """Whether tables are scored across pages."""
-        return self.scope == "document"
-
-    @property
     def rule(self) -> str:
         """The rule of the leaderboard, `auto` where the data decide."""
         return "ngrams" if self.whole_documents else self.match

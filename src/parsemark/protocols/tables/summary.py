@@ -41,15 +41,7 @@ from parsemark.protocols.tables.figures import (
     risk_over_coverage,
     table_slices,
 )
-from parsemark.protocols.tables.matched_tables import (
-    THETA,
-    MatchedTables,
-    TruthPages,
-    gather,
-    is_by_place,
-    leaderboard_rule,
-    nothing_matched,
-)
+from parsemark.protocols.tables.matched_tables import THETA, MatchedTables, TruthPages, gather, is_by_place
 from parsemark.protocols.tables.page import BOXES_FOUND, EVIDENT_TABLES, RANKED, TABLES_FOUND
 from parsemark.specs import is_derived
 
@@ -85,21 +77,22 @@ class RunMatches:
         metrics = _metrics(tables, rank_by)
         rules = (match,) if match == ORDER_RULE else RULES
         found = gather(pages, tables, metrics, [*rules, *(rule + RANKED for rule in RULES)])
-        none = {rule: nothing_matched(pages, metrics, rule) for rule in rules}
-        plain = {rule: {p: found.get((rule, p), none[rule]) for p in tables.parsers} for rule in rules}
+        plain = {rule: {parser: found[rule, parser] for parser in tables.parsers} for rule in rules}
         is_ranked = pl.col("rule").is_in([rule + RANKED for rule in RULES])
         pairs = tables.read("matches", pl.struct("rule", "parser").unique(), where=is_ranked).to_series()
         ranked_parsers = {(row["rule"], row["parser"]) for row in pairs}
         # A parser without confidences has the same matches ranked and unranked.
         ranked = {
             rule: {
-                p: found.get((rule + RANKED, p), none[rule]) if (rule + RANKED, p) in ranked_parsers else own
+                p: found[rule + RANKED, p] if (rule + RANKED, p) in ranked_parsers else own
                 for p, own in plain[rule].items()
             }
             for rule in rules
         }
         without = _without_boxes(tables)
-        rule = leaderboard_rule(match, can_be_placed=not without and not pages.n_unboxed)
+        # One rule for all: by place where all truths and parsers have places, else by text.
+        by_data = NGRAM_RULE if without or pages.n_unboxed else BOX_RULE
+        rule = by_data if match == "auto" else match
         return cls(tables, pages, metrics, plain, ranked, without, rule)
 
     def applies(self, rule: str, parser: str) -> bool:
@@ -202,12 +195,8 @@ def _without_boxes(tables: RunTables) -> tuple[str, ...]:
 
 
 def _counts(run: RunMatches, whole: str) -> dict[str, int]:
-    """What the run has; `whole` names what one truth is of."""
-    counts = {
-        "documents": len(set(run.tables.places.documents)),
-        "pages": len(run.tables.places.samples),
-        f"{whole} with truth": len(run.pages.samples),
-    }
+    """What the truth has; `whole` names what one truth is of."""
+    counts = {f"{whole} with truth": len(run.pages.samples)}
     if run.has_truth:
         counts["tables"] = int(run.pages.n_truth.sum())
         counts[f"{whole} without tables"] = int((run.pages.n_truth == 0).sum())
@@ -215,12 +204,8 @@ def _counts(run: RunMatches, whole: str) -> dict[str, int]:
 
 
 def _parser_figures(run: RunMatches, sums: list[FigureSums], parser: str) -> dict[str, Figure]:
-    found = {
-        **parser_figures(sums, parser),
-        **ranked_figures(run.ranked[run.rule][parser]),
-        **_pieces(run, parser),
-        **_agreement(run, parser),
-    }
+    found = parser_figures(sums, parser) | ranked_figures(run.ranked[run.rule][parser])
+    found |= _pieces(run, parser) | _agreement(run, parser)
     failed = pl.col("status") == str(Status.METRIC_FAILED)
     own = (pl.col("parser") == parser) & (pl.col("rule") == run.rule)
     counts = run.tables.read("scores", failed=failed.sum(), all=pl.len(), where=own)
@@ -247,19 +232,17 @@ def _pieces(run: RunMatches, parser: str) -> dict[str, Figure]:
 
 def _rule_figures(run: RunMatches, sums: list[FigureSums], rule: str, parser: str) -> dict[str, Any]:
     """The figures under one rule as plain data."""
-    found = {**parser_figures(sums, parser), **ranked_figures(run.ranked[rule][parser])}
+    found = parser_figures(sums, parser) | ranked_figures(run.ranked[rule][parser])
     return {name: figure.model_dump() for name, figure in found.items()}
 
 
 def _groups(tables: RunTables) -> dict[str, dict[str, list[str]]]:
     """Pages by attribute, and with and without tables."""
     groups = page_groups(tables)
-    counted = tables.read("samples", "sample", "n_tables", where=pl.col("n_tables").is_not_null())
-    parts = {
-        "with tables": counted.filter(pl.col("n_tables") > 0)["sample"].to_list(),
-        "without tables": counted.filter(pl.col("n_tables") == 0)["sample"].to_list(),
-    }
-    return {"tables": {k: v for k, v in parts.items() if v}, **groups}
+    parts: dict[str, list[str]] = {}
+    for sample, n in tables.read("samples", "sample", "n_tables").drop_nulls().iter_rows():
+        parts.setdefault("with tables" if n else "without tables", []).append(sample)
+    return {"tables": parts, **groups}
 
 
 def _failures(tables: RunTables) -> dict[str, dict[str, int]]:

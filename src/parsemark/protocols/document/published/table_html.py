@@ -202,14 +202,11 @@ def _with_norm_cells(text: str) -> str:
 def norm_cell(text: str) -> str:
     """The text of a cell: one sign for what has several, without the delimiters of a short formula."""
     text = _replaced(unicodedata.normalize("NFKC", text).replace("\u200b", ""))
-    text = _replaced(unwrapped(text.strip(), _is_short_formula))
+    text = unwrapped(text.strip(), lambda inner: 0 < len(inner) <= 128 and not set(inner) & set("<>$"))
+    text = _replaced(text)
     if text.strip() in _DASHES:
         text = "—"
     return collapse(text)
-
-
-def _is_short_formula(text: str) -> bool:
-    return 0 < len(text) <= 128 and not any(c in text for c in "<>$")
 
 
 def _replaced(text: str) -> str:
