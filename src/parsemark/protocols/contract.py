@@ -77,11 +77,6 @@ class PageProtocol(ABC):
         """Import what `score_page` imports late, once for all processes that score; by default nothing."""
         return
 
-    @classmethod
-    def from_options(cls, options: Mapping[str, Any]) -> PageProtocol:
-        """Build the protocol from the options of a spec, checking names and values."""
-        return cls(**check_options(cls, "Protocol", cls.name, options))
-
     @abstractmethod
     def score_page(self, truth: Page | None, prediction: Prediction, page_text: str | None) -> PageScores:
         """Match and score one page; without a truth only what can be said without one.
@@ -188,7 +183,7 @@ def get_protocol(spec: str) -> PageProtocol:
     cls = PROTOCOLS.load(parsed.name)
     if not (isinstance(cls, type) and issubclass(cls, PageProtocol)):
         raise PROTOCOLS.broken(parsed.name, TypeError("it is no subclass of PageProtocol"))
-    return cls.from_options(parsed.as_dict())
+    return cls(**check_options(cls, "Protocol", cls.name, parsed.as_dict()))
 
 
 def page_protocols() -> list[str]:

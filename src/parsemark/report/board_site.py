@@ -9,13 +9,12 @@ from parsemark.corpora import Corpus
 from parsemark.engine.verify_bundle import verify_confined
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted
-from parsemark.protocols import FigureInfo, Summary
+from parsemark.protocols import FigureInfo, RunParser, Summary
 from parsemark.report.build import build_site
 from parsemark.report.colours import colour_indices
 from parsemark.report.leaderboard_table import Scale, leaderboard_cell, leaderboard_table
 from parsemark.report.names import safe_name
 from parsemark.report.site import Link, ReportOptions, SitePages, new_site
-from parsemark.report.source import ShownParser
 from parsemark.system import remove_tree
 from parsemark.verdicts.leagues import (
     Entry,
@@ -114,7 +113,7 @@ class _BoardSite(SitePages):
         self._scratch = root.parent
         names = sorted({entry.name for league in leagues for entry in league.entries})
         colours = colour_indices(names)
-        self._parsers = {n: ShownParser(n, colours[n], safe_name(n), "history") for n in names}
+        self._parsers = {n: RunParser(n, colours[n], safe_name(n), "history") for n in names}
 
     def navigation(self) -> list[Link]:
         """The board itself."""
@@ -158,11 +157,11 @@ class _BoardSite(SitePages):
             page = self._parsers[name].href.removesuffix(".html")
             self.page(page, template="history.html", parser=self._parsers[name], parts=parts)
 
-    def _ordered(self, columns: Sequence[LeagueColumn], headline: FigureInfo) -> list[ShownParser]:
+    def _ordered(self, columns: Sequence[LeagueColumn], headline: FigureInfo) -> list[RunParser]:
         """The parsers of some leagues, the best of the first league first."""
         sign = -1.0 if headline.higher_is_better else 1.0
 
-        def places(parser: ShownParser) -> list[float]:
+        def places(parser: RunParser) -> list[float]:
             found = [column.standings.get(parser.name) for column in columns]
             values = [None if standing is None else standing["cell"].value for standing in found]
             return [float("inf") if value is None else sign * value for value in values]

@@ -32,7 +32,7 @@ def _write(site: Site) -> None:
 
 def _protocol(source: RunSource) -> dict[str, Any]:
     infos = source.summary.shown()
-    primary = source.summary.info(source.primary)
+    primary = source.summary.info(source.summary.primary)
     columns = [
         {"key": i.name, "label": i.label, "higher_is_better": i.higher_is_better, "digits": DIGITS[i.style]}
         for i in infos
@@ -44,7 +44,7 @@ def _protocol(source: RunSource) -> dict[str, Any]:
         "columns": columns,
         "figures": {
             parser: {i.name: own[i.name].value for i in infos if i.name in own}
-            for parser, own in source.figures.items()
+            for parser, own in source.summary.parsers.items()
         },
         "verdicts": [
             {"a": v.a, "b": v.b, "words": in_words(v, primary, extent(source.primary_sums))}

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from parsemark.plain_words import UNDEFINED, figure_note, format_value, listed, signed, signed_interval
-from parsemark.protocols import Figure, FigureInfo, Ranking, Summary
+from parsemark.protocols import Figure, FigureInfo, Ranking, RunParser, Summary
 from parsemark.protocols.figures.figure import EQUIVALENCE_MARGIN
-from parsemark.report.source import ShownParser
 
 Figures = Mapping[str, Mapping[str, Figure]]
 
@@ -50,7 +49,7 @@ class Rank:
 class LeaderboardRow:
     """One parser."""
 
-    parser: ShownParser
+    parser: RunParser
     rank: Rank
     cells: Mapping[str, LeaderboardCell]
 
@@ -77,7 +76,7 @@ MARKS = {"not_resolved": "not resolved", "equal": "equal", "equivalent": "equiva
 
 
 def leaderboard_table(
-    parsers: Sequence[ShownParser], summary: Summary, figures: Figures, ranking: Ranking | None
+    parsers: Sequence[RunParser], summary: Summary, figures: Figures, ranking: Ranking | None
 ) -> LeaderboardTable:
     """The table of some pages, with figures by parser, and the verdicts where these were tested."""
     headline, columns = summary.info(summary.primary), summary.shown()

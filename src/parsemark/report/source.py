@@ -7,14 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from parsemark.errors import UsageError
 from parsemark.model import AttributeValue, Status
-from parsemark.protocols import Figure, FigureSums
+from parsemark.protocols import Figure, FigureSums, RunParser, RunView
 from parsemark.protocols.figures.aggregate import attribute_label, page_attributes
 from parsemark.protocols.run_data.broken_pages import complete_sums
 from parsemark.report.colours import colour_indices
@@ -24,31 +23,17 @@ from parsemark.verdicts.comparison import RunComparison, compare_runs, require_c
 from parsemark.verdicts.scored_run import ScoredRun
 
 
-@dataclass(frozen=True, slots=True)
-class ShownParser:
-    """A parser as the pages name it."""
-
-    name: str
-    colour: int
-    key: str  # name of its files
-    kind: str = "parser"  # of its page: on a board that is its history
-
-    @property
-    def href(self) -> str:
-        """Its page."""
-        return f"{self.kind}-{self.key}.html"
-
-
-class RunSource(ScoredRun):
+class RunSource(ScoredRun, RunView):
     """A run with what only its pages show: colours, links, values of pages."""
 
     def __init__(self, run: Run, protocol: str | None = None) -> None:
         super().__init__(run, protocol)
+        self.corpus = f"{self.manifest.corpus.name} {self.manifest.corpus.version}"
         with run.scanning("samples") as samples:
-            self.samples: pl.DataFrame = samples.drop("truth").collect().with_row_index("page")
-        names = list(dict.fromkeys([*self.figures, *(p.name for p in self.manifest.parsers)]))
+            self.samples = samples.drop("truth").collect().with_row_index("page")
+        names = list(dict.fromkeys([*self.summary.parsers, *(p.name for p in self.manifest.parsers)]))
         colours = colour_indices(names)
-        self.parsers = tuple(ShownParser(n, colours[n], safe_name(n)) for n in names)
+        self.parsers: tuple[RunParser, ...] = tuple(RunParser(n, colours[n], safe_name(n)) for n in names)
 
     @property
     def colours(self) -> dict[str, int]:
@@ -59,21 +44,6 @@ class RunSource(ScoredRun):
     def parses(self) -> pl.DataFrame:
         """What became of each page by each parser: `sample`, `parser`, `status`, `cpu_s`."""
         return self.run.run_tables(self.protocol).read("parses", "sample", "parser", "status", "cpu_s")
-
-    @property
-    def primary(self) -> str:
-        """The figure that the leaderboard is sorted by."""
-        return self.summary.primary
-
-    @property
-    def figures(self) -> Mapping[str, Mapping[str, Figure]]:
-        """Parser name to its numbers."""
-        return self.summary.parsers
-
-    @property
-    def corpus(self) -> str:
-        """Name and version of the corpus."""
-        return f"{self.manifest.corpus.name} {self.manifest.corpus.version}"
 
     def element_link(self, sample: str, parser: str, element: str) -> str:
         """Where an element is shown."""
@@ -86,15 +56,11 @@ class RunSource(ScoredRun):
         names = {name for part in own for figures in part.figures.values() for name in figures}
         return wanted if wanted in names or not names else min(names)
 
-    def details(self, part: str, parser: str) -> Any:
-        """What the protocol keeps for its own charts about a parser; empty if nothing."""
-        return self.summary.details.get(part, {}).get(parser) or {}
-
     @cached_property
     def primary_sums(self) -> FigureSums | None:
         """What the primary figure is made of, page by page; None where nothing could be scored."""
         sums = complete_sums(self.recipe, self.run.run_tables(self.protocol))
-        return next((f for f in sums if f.info.name == self.primary), None)
+        return next((f for f in sums if f.info.name == self.summary.primary), None)
 
     @cached_property
     def attributes(self) -> dict[str, dict[str, AttributeValue]]:
@@ -177,7 +143,7 @@ class PageSlice:
 def slices(source: RunSource) -> list[PageSlice]:
     """All pages, and each value of each attribute that divides them."""
     n_all = source.summary.counts.get("pages", len(source.samples))
-    found = [PageSlice("", "", "All pages", n_all, source.figures)]
+    found = [PageSlice("", "", "All pages", n_all, source.summary.parsers)]
     of_pages = [part for part in source.summary.slices if part.scope == "page"]
     values = Counter(part.attribute for part in of_pages)
     return found + [

@@ -9,12 +9,13 @@ import polars as pl
 
 from parsemark.corpora.render import corpus_pictures, sample_jpegs
 from parsemark.model import AttributeValue
+from parsemark.protocols import RunParser
 from parsemark.report.chunks import write_chunk
 from parsemark.report.names import page_file
 from parsemark.report.page_chunks import write_older_chunks, write_page_chunks
 from parsemark.report.provenance import known_facts
 from parsemark.report.site import ReportPage, Site
-from parsemark.report.source import RunSource, ShownParser, page_values, value_words
+from parsemark.report.source import RunSource, page_values, value_words
 from parsemark.system import make_folder
 from parsemark.verdicts.error_types import Errors
 
@@ -95,7 +96,7 @@ def _protocol(source: RunSource, title: str, errors: Errors) -> dict[str, object
         "theta": float(source.summary.settings.get("theta", 0)),
         "rule": source.rule,
         "rules": list(source.rules),
-        "higher_is_better": source.summary.info(source.primary).higher_is_better,
+        "higher_is_better": source.summary.info(source.summary.primary).higher_is_better,
         "errors": [{"name": kind.name, "label": kind.label} for kind in errors.kinds],
     }
 
@@ -131,7 +132,7 @@ def write_element_lists(
     errors: Errors,
     *,
     pages: RunSource,
-    parsers: Sequence[ShownParser],
+    parsers: Sequence[RunParser],
 ) -> None:
     """Write `data/FOLDER/N.js` for parser number N: one entry for each element, and one value for each page.
 

@@ -66,12 +66,6 @@ def _det(element: Element, shift: int) -> dict[str, Any]:
     return det
 
 
-def page_position(page: Page) -> int:
-    """Where the page stands in its annotation file."""
-    index = (page.annotation or {}).get("page_index", 0)
-    return index if isinstance(index, int) else 0
-
-
 def mark_only_tables(writer: RowWriter) -> None:
     """Mark the text of a page for which a parser gives tables alone.
 

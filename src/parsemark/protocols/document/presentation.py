@@ -14,17 +14,17 @@ from statistics import fmean, variance
 import polars as pl
 
 from parsemark.protocols.charts import DataTable, TableColumn, TableRow, captioned, table_needs
-from parsemark.protocols.document.published.profile import get_profile, switch_sentences
+from parsemark.protocols.document.published.profile import SWITCH_SENTENCES, get_profile
 from parsemark.protocols.document.strict.view import view_page
 from parsemark.protocols.figures.figure import Figure
 from parsemark.protocols.figures.summary import Slice
 from parsemark.protocols.presentation import (
     ErrorKind,
-    MatchView,
     NamedProfile,
     PageViews,
     Presentation,
     RunView,
+    ScoredTables,
     Switch,
     errors_by_kind,
 )
@@ -71,11 +71,11 @@ def _named_profile(name: str) -> NamedProfile:
     if name == "strict":
         return NamedProfile(name, sentence=_STRICT)
     profile = get_profile(name)
-    sentences = switch_sentences().items()
-    return NamedProfile(profile.name, tuple(Switch(n, getattr(profile, n), s) for n, s in sentences))
+    switches = tuple(Switch(n, getattr(profile, n), said) for n, said in SWITCH_SENTENCES.items())
+    return NamedProfile(profile.name, switches)
 
 
-def _element_errors(run: MatchView, *, is_strict: bool) -> pl.DataFrame:
+def _element_errors(run: ScoredTables, *, is_strict: bool) -> pl.DataFrame:
     """Find missed, invented, split and merged elements, of those that count.
 
     What is matched only so that it is no extra, such as page numbers, has no score of its own. A block

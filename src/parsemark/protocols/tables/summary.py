@@ -7,7 +7,7 @@ parser's figures under every rule that applies to it stand in its details.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -179,19 +179,13 @@ def _without_boxes(tables: RunTables) -> tuple[str, ...]:
 
     A run of which that was not recorded has boxes where it was matched by them.
     """
-    counts = [
+    found, boxes = (
         dict(_page_values(tables, metric).group_by("parser").agg(pl.col("value").sum()).iter_rows())
         for metric in (TABLES_FOUND, BOXES_FOUND)
-    ]
-    by_box = tables.read("matches", pl.col("parser").unique(), where=pl.col("rule") == BOX_RULE)["parser"]
-    boxed = set(by_box)
-    return tuple(
-        parser
-        for parser in tables.parsers
-        if not (
-            counts[1][parser] >= counts[0].get(parser, 0.0) / 2 if parser in counts[1] else parser in boxed
-        )
     )
+    by_box = tables.read("matches", pl.col("parser").unique(), where=pl.col("rule") == BOX_RULE)["parser"]
+    boxed = {p: boxes[p] >= found.get(p, 0.0) / 2 if p in boxes else p in by_box for p in tables.parsers}
+    return tuple(parser for parser, is_boxed in boxed.items() if not is_boxed)
 
 
 def _counts(run: RunMatches, whole: str) -> dict[str, int]:
@@ -217,17 +211,10 @@ def _pieces(run: RunMatches, parser: str) -> dict[str, Figure]:
     of_parser = (pl.col("parser") == parser) & (pl.col("rule") == NGRAM_RULE)
     n = run.pages.readable.n_truth.sum()
     merged, kind = pl.col("truth").list.len().cast(pl.Int64) - 1, pl.col("kind")
-    counts = run.tables.read(
-        "matches",
-        lost=merged.filter(kind == "merge").sum(),
-        split=(kind == "split").sum(),
-        all=pl.len(),
-        where=of_parser,
-    )
-    n_lost, n_split, n_all = counts.row(0)
-    found = {"merged_tables": n_lost, "split_tables": n_split}
-    known = bool(n) and n_all > 0
-    return {name: make_figure(count, n) if known else make_figure(None, 0) for name, count in found.items()}
+    counted = {"merged_tables": merged.filter(kind == "merge").sum(), "split_tables": (kind == "split").sum()}
+    *counts, n_all = run.tables.read("matches", **counted, all=pl.len(), where=of_parser).row(0)
+    figures = (make_figure(count, n) if n and n_all else make_figure(None, 0) for count in counts)
+    return dict(zip(counted, figures, strict=True))
 
 
 def _rule_figures(run: RunMatches, sums: list[FigureSums], rule: str, parser: str) -> dict[str, Any]:
@@ -315,12 +302,10 @@ def _doubtful_negatives(run: RunMatches) -> list[str]:
         (pl.col("value") > 0) & pl.col("sample").is_in(negative)
     )
     engines = {parser: e for parser, e in run.tables.engines.items() if not is_derived(parser)}
-    voices: dict[str, set[str]] = defaultdict(set)
-    for sample, parser in found.select("sample", "parser").iter_rows():
-        if parser in engines:
-            voices[sample].add(engines[parser])
-    n_engines = len(set(engines.values()))
-    doubtful = sorted(sample for sample, who in voices.items() if len(who) >= 2 and 2 * len(who) > n_engines)
+    pairs = found.select("sample", "parser").iter_rows()
+    voices = Counter(sample for sample, _ in {(s, engines[p]) for s, p in pairs if p in engines})
+    least = max(2, len(set(engines.values())) // 2 + 1)
+    doubtful = sorted(sample for sample, n in voices.items() if n >= least)
     if not doubtful:
         return []
     n_more = len(doubtful) - _MOST_NAMED

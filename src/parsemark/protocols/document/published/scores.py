@@ -1,6 +1,5 @@
 """The records of pages as the rows of a run, and as the published programs write them (section 12)."""
 
-import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,6 @@ from parsemark.protocols.document.annotation import (
     TRUTH_HAS_ONLY_TABLES,
     annotation_of,
     mark_only_tables,
-    page_position,
 )
 from parsemark.protocols.document.published.measures import (
     MeasuredRecords,
@@ -21,7 +19,6 @@ from parsemark.protocols.document.published.measures import (
     metric_result,
     per_page_edit,
 )
-from parsemark.protocols.document.published.normalise import converter
 from parsemark.protocols.document.published.page import page_records
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
@@ -39,12 +36,6 @@ COVERED_BY = {
 METRICS = {"TEDS": "teds", "TEDS_structure_only": "teds_structure", "CDM": "cdm"}
 LATEX_TABLES = "latex_tables"
 """Row of a page whose tables were matched as LaTeX, under a profile that sets such pages apart."""
-
-
-def preload() -> None:
-    """Import what reads tables and inline formulas, which nearly every set of pages has."""
-    converter()
-    importlib.import_module("bs4")
 
 
 def is_evaluated(prediction: Prediction, profile: Profile) -> bool:
@@ -139,13 +130,10 @@ def result_files(
 
     Pages come in the order of their annotation file, as the published programs take them.
     """
-    ordered = sorted(pages, key=lambda pair: page_position(pair[0]))
-    matched = [
-        (annotation, page_records(annotation, markdown_of(prediction), profile, match))
-        for page, prediction in ordered
-        if is_evaluated(prediction, profile)
-        for annotation in (annotation_of(page),)
-    ]
+    places = [(page.annotation or {}).get("page_index", 0) for page, _ in pages]
+    order = sorted(range(len(pages)), key=lambda k: places[k] if isinstance(places[k], int) else 0)
+    seen = [(annotation_of(page), p) for page, p in (pages[k] for k in order) if is_evaluated(p, profile)]
+    matched = [(own, page_records(own, markdown_of(p), profile, match)) for own, p in seen]
     results = measure_pages(matched, profile)
     if cdm:
         add_cdm(results, profile)
