@@ -134,25 +134,12 @@ class _BoardSite(SitePages):
             for name, rows in self._history(league, summary).items():
                 histories[name].append(rows)
         # One protocol in one version, whose leagues stand side by side without being compared.
-        sections = [
-            {
-                "protocol": key[0],
-                "comparability": key[1],
-                "headline": headlines[key],
-                "columns": own,
-                "parsers": self._ordered(own, headlines[key]),
-            }
-            for key, own in columns.items()
-        ]
-        self.page(
-            "index",
-            template="boards.html",
-            scripts=("js/boards.js",),
-            sections=sections,
-            submissions=submissions[::-1],
-            refused=refused,
-            verified=verified,
-        )
+        sections: list[dict[str, Any]] = []
+        for key, own in columns.items():
+            named = {"protocol": key[0], "comparability": key[1], "headline": headlines[key]}
+            sections.append({**named, "columns": own, "parsers": self._ordered(own, headlines[key])})
+        told = {"submissions": submissions[::-1], "refused": refused, "verified": verified}
+        self.page("index", template="boards.html", scripts=("js/boards.js",), sections=sections, **told)
         for name, parts in histories.items():
             page = self._parsers[name].href.removesuffix(".html")
             self.page(page, template="history.html", parser=self._parsers[name], parts=parts)
@@ -187,17 +174,12 @@ class _BoardSite(SitePages):
         parsers = [self._parsers[name] for name in entries]
         board = leaderboard_table(parsers, summary, summary.parsers, summary.ranking)
         has_report = self._reports and league.is_ours
-        standings = {
-            row.parser.name: {
-                "cell": row.cells[summary.primary],
-                "rank": row.rank.text,
-                "href": f"{league.key}/parser-{row.parser.key}.html" if has_report else "",
-                "version": entries[row.parser.name].version,
-                "warning": _warning(entries[row.parser.name], summary),
-            }
-            for row in board.rows
-            if summary.primary in row.cells
-        }
+        standings: dict[str, dict[str, Any]] = {}
+        for row in (row for row in board.rows if summary.primary in row.cells):
+            entry, href = entries[row.parser.name], f"{league.key}/parser-{row.parser.key}.html"
+            reached = {"cell": row.cells[summary.primary], "rank": row.rank.text}
+            told = {"version": entry.version, "warning": _warning(entry, summary)}
+            standings[row.parser.name] = {**reached, "href": href if has_report else "", **told}
         note = (f"matched by {league.rule} · " if league.rule else "") + counted(league.n_pages, "page")
         if league.is_partial:
             note += f" of {league.corpus.n_samples:,}"

@@ -19,15 +19,10 @@ def _write(site: Site) -> None:
     for k, of_protocol in enumerate(site.sources):
         for n, parser in enumerate(source.parsers):
             write_chunk(site.root, f"values/{k}/{n}", page_values(of_protocol, parser.name))
-    site.page(
-        "compare",
-        scripts=(*CHART_SCRIPTS, "js/compare.js"),
-        parsers={parser.name: parser for parser in source.parsers},
-        best=source.summary.ordered()[:2],
-        protocols=[site.title(s) for s in site.sources],
-        older=site.older,
-        most_pages=SHOWN_PAGES,
-    )
+    parsers, protocols = {p.name: p for p in source.parsers}, [site.title(s) for s in site.sources]
+    compared = {"best": source.summary.ordered()[:2], "older": site.older, "most_pages": SHOWN_PAGES}
+    scripts = (*CHART_SCRIPTS, "js/compare.js")
+    site.page("compare", scripts=scripts, parsers=parsers, protocols=protocols, **compared)
 
 
 def _protocol(source: RunSource) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """A parser over its versions: as a page of the report with a chart of every figure, and as Markdown."""
 
 import math
+from functools import partial
 from textwrap import fill
 from typing import Any
 
@@ -45,28 +46,19 @@ def _write(site: Site) -> None:
 
 def _part(history: History) -> dict[str, Any]:
     """What the page and the Markdown say."""
+    changes = []
+    for change in (change for change in history.changes if change.pages):
+        link = partial(viewer_link, parser=change.after, beside=change.before)
+        shown = [(p.sample, _worth(p), link(page=p.sample)) for p in change.pages[:SHOWN_PAGES]]
+        n_more = max(0, len(change.pages) - SHOWN_PAGES)
+        changes.append({"words": change_words(change), "pages": shown, "n_more": n_more})
     return {
         "name": history.parser,
         "charts": [chart.key for chart in history_charts(history)],
         "labels": [figure.label for figure in history.figures],
         "rows": _rows(history),
         "steps": [step_words(figure, step) for figure, step in history.steps],
-        "changes": [
-            {
-                "words": change_words(change),
-                "pages": [
-                    (
-                        p.sample,
-                        _worth(p),
-                        viewer_link(page=p.sample, parser=change.after, beside=change.before),
-                    )
-                    for p in change.pages[:SHOWN_PAGES]
-                ],
-                "n_more": max(0, len(change.pages) - SHOWN_PAGES),
-            }
-            for change in history.changes
-            if change.pages
-        ],
+        "changes": changes,
         "n_pages": counted(history.n_pages, "page"),
         "n_documents": counted(history.n_documents, "document"),
     }

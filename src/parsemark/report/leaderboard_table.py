@@ -135,11 +135,8 @@ def _tested_ranks(ranking: Ranking) -> dict[str, Rank]:
 
 def _plain_ranks(headline: FigureInfo, figures: Figures) -> dict[str, Rank]:
     sign = 1 if headline.higher_is_better else -1
-    values = {
-        name: sign * figure.value
-        for name, own in figures.items()
-        if (figure := own.get(headline.name)) and figure.value is not None
-    }
+    known = {name: own[headline.name].value for name, own in figures.items() if headline.name in own}
+    values = {name: sign * value for name, value in known.items() if value is not None}
     if headline.worst is not None and all(value == sign * headline.worst for value in values.values()):
         return {}  # nobody earned anything, so nobody is first
     places = {name: 1 + sum(other > value for other in values.values()) for name, value in values.items()}

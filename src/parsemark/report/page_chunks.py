@@ -183,11 +183,10 @@ def _found(frame: pl.DataFrame, views: PageViews | None) -> dict[tuple[str, str]
     rows: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in frame.filter(pl.col("element") != "").iter_rows(named=True):
         rows[row["sample"], row["parser"]].append(row)
+    matches = {key: views.found(own) for key, own in rows.items()}
     return {
-        key: [
-            [m.category, m.kind, m.truth, m.pred, [b.as_tuple() for b in m.boxes]] for m in views.found(own)
-        ]
-        for key, own in rows.items()
+        key: [[m.category, m.kind, m.truth, m.pred, [b.as_tuple() for b in m.boxes]] for m in own]
+        for key, own in matches.items()
     }
 
 

@@ -123,15 +123,11 @@ def _leaderboard(source: RunSource, key: str, *, main: bool) -> DataTable:
     infos.sort(key=lambda info: info.name != summary.primary)
     counted = ", ".join(counted_name(n, name) for name, n in summary.counts.items())
     chosen = ", ".join(f"{name} {value}" for name, value in summary.settings.items())
-    return DataTable.of_figures(
-        key,
-        f"{source.recipe.title} on {source.corpus}" + ("" if main else ", every figure"),
-        f"{counted}; {summary.protocol}"
-        + (f", {chosen}" if chosen else "")
-        + "; 95 % intervals over documents.",
-        summary,
-        [(TableColumn.of(info), info.name, None) for info in infos],
-    )
+    title = f"{source.recipe.title} on {source.corpus}" + ("" if main else ", every figure")
+    how = summary.protocol + (f", {chosen}" if chosen else "")
+    columns = [(TableColumn.of(info), info.name, None) for info in infos]
+    caption = f"{counted}; {how}; 95 % intervals over documents."
+    return DataTable.of_figures(key, title, caption, summary, columns)
 
 
 def _breakdowns(source: RunSource) -> list[DataTable]:
@@ -144,17 +140,12 @@ def _breakdowns(source: RunSource) -> list[DataTable]:
         if len(own) < 2:
             continue
         info = source.summary.info(source.slice_figure(scope))
-        found.append(
-            DataTable.of_figures(
-                table_key(f"by-{scope}-{attribute}"),
-                f"{info.label} by {attribute} of the {scope.replace('_', ' ')}",
-                f"{info.definition} One column for each value of {attribute}; "
-                + ", ".join(f"{part.value}: {part.n:,}" for part in own)
-                + ".",
-                source.summary,
-                [(TableColumn.of(info, part.value, attribute), info.name, part) for part in own],
-            )
-        )
+        key = f"by-{scope}-{attribute}"
+        title = f"{info.label} by {attribute} of the {scope.replace('_', ' ')}"
+        sizes = ", ".join(f"{part.value}: {part.n:,}" for part in own)
+        caption = f"{info.definition} One column for each value of {attribute}; {sizes}."
+        columns = [(TableColumn.of(info, part.value, attribute), info.name, part) for part in own]
+        found.append(DataTable.of_figures(table_key(key), title, caption, source.summary, columns))
     return found
 
 

@@ -94,12 +94,9 @@ def profile(source: RunSource, parser: RunParser) -> tuple[list[Weakness], list[
 
 def _weakness(source: RunSource, parser: RunParser, part: Slice, name: str, value: float) -> Weakness:
     info, figure = source.summary.info(name), part.figures[parser.name][name]
-    others = [
-        own[name].value
-        for other, own in part.figures.items()
-        if other != parser.name and name in own and own[name].value is not None
-    ]
-    middle = median(v for v in others if v is not None) if others else None
+    known = {other: own[name].value for other, own in part.figures.items() if name in own}
+    others = [v for other, v in known.items() if other != parser.name and v is not None]
+    middle = median(others) if others else None
     behind = 0.0 if middle is None else (middle - value) * (1 if info.higher_is_better else -1)
     label = value_words(part.value)
     only = f"{part.attribute}={label}" if part.scope == "page" else None

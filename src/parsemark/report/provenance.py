@@ -10,13 +10,9 @@ from parsemark.report.site import ReportPage, Site
 def _write(site: Site) -> None:
     """Write `provenance.html`."""
     source, counts = site.source, site.source.parses.group_by("parser", "status").len()
-    site.page(
-        "provenance",
-        source=source,
-        command=shlex.join(source.manifest.command),
-        statuses=counts.sort("parser", "status").rows(),
-        metrics=[{"name": name, "facts": known_facts(name)} for name in source.metrics],
-    )
+    metrics = [{"name": name, "facts": known_facts(name)} for name in source.metrics]
+    statuses, command = counts.sort("parser", "status").rows(), shlex.join(source.manifest.command)
+    site.page("provenance", source=source, command=command, statuses=statuses, metrics=metrics)
 
 
 def known_facts(metric: str) -> Facts | None:

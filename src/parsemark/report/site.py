@@ -125,14 +125,9 @@ class SitePages(ABC):
     def __init__(self, root: Path) -> None:
         self.root = root
         self.written: set[str] = set()
-        self.templates = Environment(
-            loader=PackageLoader("parsemark.report"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            finalize=visible_value,
-        )
+        how: Any = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+        loader = PackageLoader("parsemark.report")
+        self.templates = Environment(loader=loader, autoescape=True, finalize=visible_value, **how)
         self.templates.filters |= FILTERS | {"cut": cut, "value": format_value}
         # A sentence of ours in which what stands in backticks is code.
         self.templates.filters["code"] = lambda sentence: Markup(
@@ -143,15 +138,9 @@ class SitePages(ABC):
     def page(self, name: str, *, scripts: tuple[str, ...] = (), **values: Any) -> None:
         """Render the template of a page, `NAME.html` unless `template` says otherwise, and write it."""
         template = self.templates.get_template(values.pop("template", f"{name}.html"))
-        text = template.render(
-            csp=CSP,
-            navigation=self.navigation(),
-            current=self.entry_of(name),
-            scripts=list(scripts),
-            stylesheets=STYLESHEETS,
-            run=self.footer(),
-            **values,
-        )
+        loaded = {"csp": CSP, "scripts": list(scripts), "stylesheets": STYLESHEETS}
+        frame = {"navigation": self.navigation(), "current": self.entry_of(name), "run": self.footer()}
+        text = template.render(**loaded, **frame, **values)
         (self.root / f"{name}.html").write_text(text, encoding="utf-8", errors="replace")
         self.written.add(name)
 

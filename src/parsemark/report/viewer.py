@@ -144,19 +144,16 @@ def write_element_lists(
         own = element_table(source, parser.name, numbers)
         parses = source.parses.filter((pl.col("parser") == parser.name) & (pl.col("status") != "ok"))
         failed = numbers.join(parses.select("sample", "status"), on="sample", maintain_order="left")
-        write_chunk(
-            root,
-            f"{folder}/{number}",
-            {
-                "kinds": KINDS,
-                **{key: own[key].to_list() for key in ("page", "element")},
-                "kind": own["kind_code"].to_list(),
-                **{key: own[key].round(4).to_list() for key in ("value", "spread")},
-                "errors": _errors(own, errors, parser.name),
-                "failed": dict(failed.select("page", "status").iter_rows()),
-                "page_value": page_values(source, parser.name, numbers["sample"]),
-            },
-        )
+        entries = {
+            "kinds": KINDS,
+            **{key: own[key].to_list() for key in ("page", "element")},
+            "kind": own["kind_code"].to_list(),
+            **{key: own[key].round(4).to_list() for key in ("value", "spread")},
+            "errors": _errors(own, errors, parser.name),
+            "failed": dict(failed.select("page", "status").iter_rows()),
+            "page_value": page_values(source, parser.name, numbers["sample"]),
+        }
+        write_chunk(root, f"{folder}/{number}", entries)
 
 
 def element_table(source: RunSource, parser: str, numbers: pl.DataFrame) -> pl.DataFrame:
@@ -167,29 +164,20 @@ def element_table(source: RunSource, parser: str, numbers: pl.DataFrame) -> pl.D
     told = [(m, known_facts(m)) for m in source.metrics]
     comparable = [m for m, facts in told if facts and facts.higher_is_better and facts.range[1] == 1]
     known = pl.col("metric").is_in([source.main_metric, *comparable]) & pl.col("value").is_not_null()
+    place = ["sample", "element", "pred"]
     compared = pl.col("value").filter(pl.col("metric").is_in(comparable))
-    scores = (
-        source.scores_of(parser)
-        .filter(known)
-        .group_by("sample", "element", "pred", maintain_order=True)
-        .agg(
-            pl.col("value").filter(pl.col("metric") == source.main_metric).first().alias("value"),
-            (compared.max() - compared.min()).alias("spread"),
-        )
-    )
+    main = pl.col("value").filter(pl.col("metric") == source.main_metric).first()
+    by_element = source.scores_of(parser).filter(known).group_by(place, maintain_order=True)
+    scores = by_element.agg(value=main, spread=compared.max() - compared.min())
     if source.main_metric in source.shown.lower_is_better:
         scores = scores.with_columns(1 - pl.col("value"))  # lists go from bad to good
     truth, pred = pl.col("truth").list.first(), pl.col("pred").list.first()
     unsure = (pl.col("kind") == "extra") & (pl.col("confidence") <= source.shown.sure_above).fill_null(False)
     kind = pl.when(unsure).then(pl.lit("unsure")).otherwise(pl.col("kind"))
-    rows = source.matches.filter(pl.col("parser") == parser).select(
-        "sample",
-        pl.coalesce(truth, pred).alias("element"),
-        pl.col("pred").list.join("+").alias("pred"),
-        kind.alias("kind"),
-    )
+    named = {"element": pl.coalesce(truth, pred), "pred": pl.col("pred").list.join("+"), "kind": kind}
+    rows = source.matches.filter(parser=parser).select("sample", **named)
     return (
-        rows.join(scores, on=["sample", "element", "pred"], how="left", maintain_order="left")
+        rows.join(scores, on=place, how="left", maintain_order="left")
         .join(numbers, on="sample", maintain_order="left")
         .with_columns(kind_code=pl.col("kind").replace_strict(KINDS, range(len(KINDS)), default=0))
         .sort("page", maintain_order=True)

@@ -77,13 +77,8 @@ def _write(site: Site) -> None:
             text = rounded(values.get(views.figure))
             entry["parsers"].append({"name": parser.name, "href": f"{name}.html", "text": text})
         links.append(entry)
-    site.page(
-        "document",
-        links=links,
-        parsers=parsers,
-        figure_words=views.figure_words,
-        n_left=max(0, len(samples) - n_pages),
-    )
+    n_left = max(0, len(samples) - n_pages)
+    site.page("document", links=links, parsers=parsers, figure_words=views.figure_words, n_left=n_left)
 
 
 def _worst_first(samples: pl.DataFrame, tables: RunTables, measure: str) -> pl.DataFrame:

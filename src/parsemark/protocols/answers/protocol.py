@@ -34,12 +34,9 @@ class AnswersProtocol(PageProtocol):
     comparability: ClassVar[int] = 3
     needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {
-        "text": "right.name",
-        "tables": "right.cell_text",
-        "headings": "right.heading",
-        "order": "right.order",
-        "formulas": "right.formula",
-    }
+        "text": "right.name", "tables": "right.cell_text", "headings": "right.heading",
+        "order": "right.order", "formulas": "right.formula",
+    }  # fmt: skip
     reads_facts: ClassVar[bool] = True
     rules: ClassVar[str] = "answers"
 

@@ -60,9 +60,7 @@ def present(profile: str) -> Presentation:
         hidden_metrics=frozenset({"length"}),
         lower_is_better=frozenset({"edit_distance"}),
         # Pages by the overall figure, tables by TEDS, text and formulas by their edit distance.
-        slice_figure=lambda summary, scope: {"page": summary.primary, "table": "teds"}.get(
-            scope, f"{scope}_edit"
-        ),
+        slice_figure=lambda run, scope: {"page": run.primary, "table": "teds"}.get(scope, f"{scope}_edit"),
     )
 
 
@@ -210,12 +208,8 @@ def _formulas(run: RunView) -> DataTable | None:
     """Table 9: CDM, the share of formulas that look right, and edit distance."""
     metrics = ("cdm", "edit_distance")
     of_formulas = pl.col("category").is_in(_FORMULAS) & pl.col("metric").is_in(metrics)
-    rows = (
-        run.scan("scores")
-        .filter(of_formulas & (pl.col("element") != PAGE_LEVEL) & pl.col("value").is_not_null())
-        .select("parser", "metric", "value")
-        .collect()
-    )
+    of_elements = run.scan("scores").filter(of_formulas & (pl.col("element") != PAGE_LEVEL))
+    rows = of_elements.select("parser", "metric", "value").drop_nulls("value").collect()
     if rows.is_empty():
         return None
     has_cdm = not rows.filter(pl.col("metric") == "cdm").is_empty()

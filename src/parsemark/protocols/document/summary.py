@@ -301,22 +301,14 @@ def element_slices(tables: RunTables, pages: Mapping[str, Page]) -> list[Slice]:
             by_parser = values.setdefault((category, *label), {})
             by_parser.setdefault(parser, {}).setdefault(metric, []).append(value)
     n_values = Counter((category, attribute) for category, attribute, _ in values)
-    return [
-        Slice(
-            scope=category,
-            attribute=attribute,
-            value=value,
-            n=max(len(v) for metrics in by_parser.values() for v in metrics.values()),
-            figures={
-                parser: {
-                    f"{category}_edit" if name == "edit_distance" else name: make_figure(
-                        sum(v) / len(v), len(v)
-                    )
-                    for name, v in sorted(metrics.items())
-                }
-                for parser, metrics in sorted(by_parser.items())
-            },
-        )
-        for (category, attribute, value), by_parser in sorted(values.items())
-        if n_values[category, attribute] <= MAX_VALUES
-    ]
+    found = []
+    for (category, attribute, value), by_parser in sorted(values.items()):
+        names = {"edit_distance": f"{category}_edit"}
+        figures = {
+            parser: {names.get(m, m): make_figure(sum(v) / len(v), len(v)) for m, v in sorted(own.items())}
+            for parser, own in sorted(by_parser.items())
+        }
+        n = max(len(v) for own in by_parser.values() for v in own.values())
+        if n_values[category, attribute] <= MAX_VALUES:
+            found.append(Slice(scope=category, attribute=attribute, value=value, n=n, figures=figures))
+    return found

@@ -161,13 +161,7 @@ def sums_of_rows(
     return FigureSums(info, places.samples, places.documents, sums, statistic, kinds=places.kinds)
 
 
-_COSTS = {
-    "cpu_s": "cpu_s_per_page",
-    "wall_s": "wall_s_per_page",
-    "peak_memory_mb": "peak_memory_mb_per_page",
-    "cost_usd": "cost_usd_per_page",
-}
-"""Columns of `parses` to the figures that are their means."""
+_COSTS = ("cpu_s", "wall_s", "peak_memory_mb", "cost_usd")  # columns of `parses` whose means are figures
 
 
 def run_sums(tables: RunTables) -> list[FigureSums]:
@@ -182,7 +176,7 @@ def run_sums(tables: RunTables) -> list[FigureSums]:
         found.append(sums_of_rows(infos["unanswered"], parses, is_missing, tables, total_statistic))
     if not (files := survived(tables)).is_empty():
         found.append(sums_of_rows(infos["survived"], files, pl.col("survived"), tables, total_statistic))
-    return [*found, *(mean_sums(infos[name], parses, column, tables) for column, name in _COSTS.items())]
+    return [*found, *(mean_sums(infos[f"{column}_per_page"], parses, column, tables) for column in _COSTS)]
 
 
 def failed_scores(

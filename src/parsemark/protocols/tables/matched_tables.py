@@ -151,13 +151,9 @@ def gather(
 
 _KEYS = ("sample", "parser", "rule", "element", "pred")
 _KEPT = {
-    "page": pl.Int64,
-    "truth": pl.String,
-    "pred": pl.String,
-    "overlap": pl.Float64,
-    "confidence": pl.Float64,
-    "count": pl.Float64,
-}
+    "page": pl.Int64, "truth": pl.String, "pred": pl.String,
+    "overlap": pl.Float64, "confidence": pl.Float64, "count": pl.Float64,
+}  # fmt: skip
 
 
 def _answers(
@@ -170,11 +166,7 @@ def _answers(
         .filter(pl.col("pred").list.len() > 0)
         .join(place, on="sample", maintain_order="left")
         .select(
-            "sample",
-            "parser",
-            "rule",
-            "page",
-            "confidence",
+            pl.col("sample", "parser", "rule", "page", "confidence"),
             element=pl.coalesce(first, pl.col("pred").list.first()),
             truth=first.fill_null(""),
             pred=pl.col("pred").list.join("+"),

@@ -305,15 +305,12 @@ def content_against_boxes(run: RunView) -> Chart | None:
 
 def predicted_overlaps(run: RunView) -> pl.DataFrame:
     """For each predicted table its overlap by `bbox` and by `content`; 0 without a match."""
-    rows = (
-        run.scan("matches")
-        .filter(pl.col("rule").is_in(["bbox", "content"]) & (pl.col("pred").list.len() == 1))
-        .select("sample", "parser", pl.col("pred").list.first(), "rule", pl.col("overlap").fill_null(0.0))
-        .collect()
-    )
     keys = ["sample", "parser", "pred"]
-    sides = [
-        rows.filter(pl.col("rule") == rule).select(*keys, pl.col("overlap").alias(rule))
+    single = run.scan("matches").filter(pl.col("pred").list.len() == 1)
+    by_place, by_content = (
+        single.filter(rule=rule)
+        .select("sample", "parser", pl.col("pred").list.first(), pl.col("overlap").fill_null(0.0).alias(rule))
+        .collect()
         for rule in ("bbox", "content")
-    ]
-    return sides[0].join(sides[1], on=keys).sort(keys)
+    )
+    return by_place.join(by_content, on=keys).sort(keys)

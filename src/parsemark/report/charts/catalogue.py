@@ -101,27 +101,16 @@ def pareto_front(points: list[tuple[float, float]]) -> list[tuple[float, float]]
 def time_per_page(source: RunSource) -> Chart | None:
     """Median CPU time of a page, with the range of nine pages in ten."""
     known = source.parses.filter(pl.col("cpu_s").is_not_null())
-    grouped = known.group_by("parser").agg(
-        pl.col("cpu_s").median().alias("middle"),
-        pl.col("cpu_s").quantile(0.05, "linear").alias("low"),
-        pl.col("cpu_s").quantile(0.95, "linear").alias("high"),
-    )
-    times = {row["parser"]: row for row in grouped.iter_rows(named=True)}
+    cpu_s = pl.col("cpu_s")
+    shares = {"low": cpu_s.quantile(0.05, "linear"), "high": cpu_s.quantile(0.95, "linear")}
+    grouped = known.group_by("parser").agg(middle=cpu_s.median(), **shares)
+    times = {parser: [max(s, FASTEST_S) for s in own] for parser, *own in grouped.iter_rows()}
     timed = [p for p in source.parsers if p.name in times]
-    series = []
-    for position, parser in enumerate(timed):
-        row = {k: max(v, FASTEST_S) for k, v in times[parser.name].items() if k != "parser"}
-        series.append(_point(parser, float(position), row["middle"], row["low"], row["high"]))
-    return Chart.of(
-        "time",
-        "Time per page",
-        "Median CPU seconds per page; the line covers the pages between the 5th and the 95th percentile.",
-        (
-            ChartAxis("parser", kind="category", categories=tuple(p.name for p in timed)),
-            ChartAxis("CPU seconds per page", kind="log"),
-        ),
-        series,
-    )
+    series = [_point(parser, float(at), *times[parser.name]) for at, parser in enumerate(timed)]
+    parsers = ChartAxis("parser", kind="category", categories=tuple(p.name for p in timed))
+    said = "Median CPU seconds per page; the line covers the pages between the 5th and the 95th percentile."
+    axes = parsers, ChartAxis("CPU seconds per page", kind="log")
+    return Chart.of("time", "Time per page", said, axes, series)
 
 
 def breakdown(source: RunSource, scope: str, attribute: str) -> Chart | None:
@@ -134,17 +123,11 @@ def breakdown(source: RunSource, scope: str, attribute: str) -> Chart | None:
         entries = [parts[v].figures.get(parser.name, {}).get(info.name) for v in values]
         series += interval_bars(parser.name, entries, "line" if attribute in CURVES else "bars")
     kind = scope.replace("_", " ")
-    return Chart.of(
-        f"by-{_key(scope)}-{_key(attribute)}",
-        f"By {attribute} of the {kind}",
-        f"{info.label} over the {kind}s with each value, with 95 % intervals where they are known. "
-        f"{info.direction.capitalize()}.",
-        (
-            ChartAxis(attribute, kind="category", categories=tuple(values)),
-            ChartAxis(info.label, 0.0, info.top),
-        ),
-        series,
-    )
+    key, title = f"by-{_key(scope)}-{_key(attribute)}", f"By {attribute} of the {kind}"
+    over = f"{info.label} over the {kind}s with each value, with 95 % intervals where they are known."
+    by_value = ChartAxis(attribute, kind="category", categories=tuple(values))
+    axes = by_value, ChartAxis(info.label, 0.0, info.top)
+    return Chart.of(key, title, f"{over} {info.direction.capitalize()}.", axes, series)
 
 
 def _ordered(values: set[str]) -> list[str]:

@@ -22,22 +22,11 @@ LEGEND_CHARACTERS = 62  # how many fit into a line of the legend
 LEGEND_LINE = 0.16  # inches that a line of the legend takes
 MARKERS = ("o", "s", "^", "D", "v")
 STYLE: Any = {  # matplotlib types its keys as a literal of all its settings
-    "font.size": 8,
-    "axes.titlesize": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.6,
-    "axes.grid": True,
-    "grid.color": "#e5e7eb",
-    "grid.linewidth": 0.5,
-    "axes.axisbelow": True,
-    "legend.frameon": False,
-    "legend.fontsize": 7,
-    "pdf.fonttype": 42,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "parsemark",
-    "figure.dpi": 200,
-}
+    "font.size": 8, "axes.titlesize": 9, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.linewidth": 0.6, "axes.grid": True, "grid.color": "#e5e7eb", "grid.linewidth": 0.5,
+    "axes.axisbelow": True, "legend.frameon": False, "legend.fontsize": 7, "pdf.fonttype": 42,
+    "svg.fonttype": "none", "svg.hashsalt": "parsemark", "figure.dpi": 200,
+}  # fmt: skip
 """Small type for a column of a paper; fonts embedded as text; the same bytes for the same data."""
 
 
@@ -46,18 +35,11 @@ LABEL_WIDTH = 0.62  # of a letter, as a share of the size
 Side = Literal["left", "center", "right"]
 Place = tuple[float, float, Side]
 _BESIDE: tuple[tuple[float, Side], ...] = ((5.0, "left"), (-5.0, "right"))
+_FAR = (6.0, 12.0, 18.0, 24.0, 32.0, 40.0)
 LABEL_PLACES: tuple[Place, ...] = (
-    (4, 0, "left"),
-    (-4, 0, "right"),
-    (0, 6, "center"),
-    (0, -6, "center"),
-    *(
-        (dx, dy, side)
-        for far in (6.0, 12.0, 18.0, 24.0, 32.0, 40.0)
-        for dy in (far, -far)
-        for dx, side in _BESIDE
-    ),
-)
+    (4, 0, "left"), (-4, 0, "right"), (0, 6, "center"), (0, -6, "center"),
+    *((dx, dy, side) for far in _FAR for dy in (far, -far) for dx, side in _BESIDE),
+)  # fmt: skip
 """Where a name may stand, as seen from its point: the first that is free is taken."""
 Rectangle = tuple[float, float, float, float]
 
@@ -74,15 +56,11 @@ def save_chart(chart: Chart, colours: Mapping[str, int], path: Path) -> None:
         figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.add_subplot()
         draw_chart(chart, colours, axes)
-        stable = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(path.suffix[1:], {})
+        kind, artists = path.suffix[1:], [*figure.legends, *axes.texts]
+        how: Any = {"format": kind, "bbox_inches": "tight", "bbox_extra_artists": artists}
+        stable = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind, {})
         with replacing(path) as unfinished:
-            figure.savefig(
-                unfinished,
-                format=path.suffix[1:],
-                metadata=stable,
-                bbox_inches="tight",
-                bbox_extra_artists=[*figure.legends, *axes.texts],
-            )
+            figure.savefig(unfinished, metadata=stable, **how)
 
 
 def draw_chart(chart: Chart, colours: Mapping[str, int], axes: Axes) -> None:
@@ -90,14 +68,8 @@ def draw_chart(chart: Chart, colours: Mapping[str, int], axes: Axes) -> None:
     for guide in chart.guides:
         axes.plot(guide.x, guide.y, color="#c4c7cc", linewidth=0.6, linestyle=":")
         if guide.label:
-            axes.annotate(
-                plain(guide.label),
-                (guide.x[-1], guide.y[-1]),
-                fontsize=5.5,
-                color=GREY,
-                ha="right",
-                va="bottom",
-            )
+            end = guide.x[-1], guide.y[-1]
+            axes.annotate(plain(guide.label), end, fontsize=5.5, color=GREY, ha="right", va="bottom")
     named: set[str] = set()
     for series in chart.series:
         colour = GREY if series.parser is None else PALETTE[colours[series.parser]].light

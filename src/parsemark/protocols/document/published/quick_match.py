@@ -100,11 +100,10 @@ def _answers(strings: Strings, profile: Profile) -> list[AnsweredTruths]:
     rows = sorted(set(range(len(truths))).difference(ignored))
     columns = sorted(set(range(len(preds))) - taken)
     containable = [profile.formulas_can_be_contained or categories[t] != FORMULA for t in rows]
+    matched = _adjacency_match([truths[t] for t in rows], [preds[p] for p in columns], containable, profile)
     answers = [
         AnsweredTruths(tuple(rows[t] for t in a.truths), tuple(columns[p] for p in a.preds), a.edit)
-        for a in _adjacency_match(
-            [truths[t] for t in rows], [preds[p] for p in columns], containable, profile
-        )
+        for a in matched
     ]
     if profile.mixes_formulas:
         answers = [a for a in answers if a.truths or not a.preds or not strings.items[a.preds[0]].is_inline]

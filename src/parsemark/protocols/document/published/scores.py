@@ -27,11 +27,9 @@ from parsemark.protocols.run_data.rows import PageScores, RowWriter
 SHORT = {"text_block": "text", "display_formula": "formula", "table": "table", "reading_order": "order"}
 """What the elements are called in names of figures."""
 COVERED_BY = {
-    "text_block": Category.TEXT_BLOCK,
-    "display_formula": Category.EQUATION_ISOLATED,
-    "table": Category.TABLE,
-    "reading_order": Category.TEXT_BLOCK,
-}
+    "text_block": Category.TEXT_BLOCK, "display_formula": Category.EQUATION_ISOLATED,
+    "table": Category.TABLE, "reading_order": Category.TEXT_BLOCK,
+}  # fmt: skip
 """What a truth has to cover for an element to be measured: the published code knows no partial truth."""
 METRICS = {"TEDS": "teds", "TEDS_structure_only": "teds_structure", "CDM": "cdm"}
 LATEX_TABLES = "latex_tables"
@@ -208,15 +206,10 @@ def _run_summary(metrics: Mapping[str, Any], results: MeasuredRecords) -> dict[s
         for element, name in (("table", "TEDS"), ("display_formula", "CDM"))
     )
     is_known = isinstance(text, float | int) and teds is not None and cdm is not None
+    overall = sum([(1 - text) * 100, teds, cdm]) / 3 if is_known else None
+    terms = {"text_block_Edit_dist": text, "table_TEDS": teds, "display_formula_CDM": cdm}
+    pages = {element: len({m.page for m in measured}) for element, measured in results.elements.items()}
     return {
-        "notebook_metric_summary": {
-            "text_block_Edit_dist": text,
-            "table_TEDS": teds,
-            "display_formula_CDM": cdm,
-            "overall_notebook": sum([(1 - text) * 100, teds, cdm]) / 3 if is_known else None,
-        },
-        "page_denominators": {
-            "pages": len(results.page_attributes),
-            **{element: len({m.page for m in measured}) for element, measured in results.elements.items()},
-        },
+        "notebook_metric_summary": {**terms, "overall_notebook": overall},
+        "page_denominators": {"pages": len(results.page_attributes), **pages},
     }
