@@ -126,7 +126,7 @@ class PageProtocol(ABC):
 
         `parts` are fields of `Summary` that it makes itself; its counts come after documents and pages.
         """
-        from parsemark.protocols.figures.aggregate import page_groups, page_slices, parser_figures
+        from parsemark.protocols.figures.aggregate import page_slices, parser_figures
         from parsemark.protocols.figures.pair_verdicts import rank
 
         places = tables.places
@@ -136,7 +136,7 @@ class PageProtocol(ABC):
         makers: dict[str, Callable[[], Any]] = {
             "figures": lambda: [figure.info for figure in sums],
             "parsers": lambda: {parser: parser_figures(sums, parser) for parser in tables.parsers},
-            "slices": lambda: page_slices(sums, page_groups(tables)),
+            "slices": lambda: page_slices(sums, tables),
             "ranking": lambda: next(
                 (rank(figure) for figure in sums if figure.info.name == primary), Ranking(figure=primary)
             ),

@@ -23,7 +23,6 @@ from parsemark.protocols.figures.aggregate import (
     mean_of_figures,
     mean_statistic,
     mean_sums,
-    page_groups,
     page_slices,
     run_sums,
 )
@@ -208,7 +207,7 @@ def summarise(
         settings=settings,
         counts=_counts(pages),
         slices=[
-            *page_slices([s for s in sums if s.info.main], page_groups(counted)),
+            *page_slices([s for s in sums if s.info.main], counted),
             *element_slices(counted, pages),
         ],
         failures_count=figures.failures_count,

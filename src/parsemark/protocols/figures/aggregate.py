@@ -27,7 +27,6 @@ FAILURES = (Status.NO_PREDICTION, Status.PARSER_FAILED, Status.PARSER_TIMEOUT, S
 
 _PLACES = {"sample": pl.String, "place": pl.Int64}
 Member = TypeVar("Member")
-Groups = Mapping[str, Mapping[str, Sequence[str]]]  # attribute to value to the samples that have it
 
 
 def mean_statistic(totals: Floats) -> Floats:
@@ -205,17 +204,10 @@ def page_attributes(samples: pl.DataFrame) -> list[dict[str, AttributeValue]]:
     ]
 
 
-def page_groups(tables: RunTables) -> dict[str, dict[str, list[str]]]:
-    """Which pages have which value of which attribute; only attributes that are groups."""
-    samples = tables.known("samples", "sample", "attributes", "kinds")
-    known = ({k: v for k, v in own.items() if v is not None} for own in page_attributes(samples))
-    return attribute_groups(zip(samples["sample"], known, strict=True))
-
-
 def attribute_groups(
     members: Iterable[tuple[Member, Mapping[str, AttributeValue]]],
-) -> dict[str, dict[str, list[Member]]]:
-    """Attribute to value to the members that have it; attributes with too many values are no groups."""
+) -> list[tuple[str, str, list[Member]]]:
+    """Each attribute and value with the members that have it; one with too many values makes no groups."""
     groups: dict[str, dict[str, list[Member]]] = {}
     too_many: set[str] = set()
     for member, attributes in members:
@@ -226,7 +218,7 @@ def attribute_groups(
                 if len(own) > MAX_VALUES:
                     too_many.add(name)
                     del groups[name]
-    return groups
+    return [(name, *own) for name, values in sorted(groups.items()) for own in sorted(values.items())]
 
 
 def attribute_label(value: object) -> str:
@@ -239,13 +231,19 @@ def element_attributes(element: Element) -> dict[str, AttributeValue]:
     return {**element.traits, **({} if element.derivation is None else {"derivation": element.derivation})}
 
 
-def page_slices(figures: Sequence[FigureSums], groups: Groups) -> list[Slice]:
-    """The figures for each group of pages; a group without truth has only what needs none."""
-    named = [
-        (attribute, value, members)
-        for attribute, values in sorted(groups.items())
-        for value, members in sorted(values.items())
-    ]
+def page_slices(
+    figures: Sequence[FigureSums],
+    tables: RunTables,
+    more: Mapping[str, Mapping[str, AttributeValue]] | None = None,
+) -> list[Slice]:
+    """The figures for each group of pages; a group without truth has only what needs none.
+
+    `more` has attributes of pages, by their ids, beside those that the corpus says.
+    """
+    samples = tables.known("samples", "sample", "attributes", "kinds")
+    said = zip(samples["sample"], page_attributes(samples), strict=True)
+    known = ((sample, {**(more or {}).get(sample, {}), **own}) for sample, own in said)
+    named = attribute_groups((s, {k: v for k, v in own.items() if v is not None}) for s, own in known)
     numbers: list[dict[str, dict[str, Figure]]] = [defaultdict(dict) for _ in named]
     kept: dict[int, list[NDArray[np.bool_]]] = {}
     for figure in figures:

@@ -11,7 +11,6 @@ from parsemark.plain_words import counted
 from parsemark.protocols.figures.aggregate import (
     failed_scores,
     mean_sums,
-    page_groups,
     page_slices,
     run_sums,
     sums_of_rows,
@@ -102,7 +101,7 @@ def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
             "tables": first.height,
             **{f"{level} tables": first.filter(pl.col("level") == level).height for level in LEVELS},
         },
-        slices=page_slices([s for s in sums if s.info.main], page_groups(tables)),
+        slices=page_slices([s for s in sums if s.info.main], tables),
         notes=[
             f"{who}: {counted(own.height, 'table')} {'has' if own.height == 1 else 'have'} no verdict. {why}"
             for who, own, why in failed_scores(failed, tables.parsers)

@@ -247,24 +247,19 @@ def table_slices(truths: TruthPages, matched: Mapping[str, MatchedTables]) -> li
     """
     if not matched:
         return []
-    groups = [
-        (attribute, value, group)
-        for attribute, values in sorted(truths.groups.items())
-        for value, group in sorted(values.items())
-    ]
-    figures: list[dict[str, dict[str, Figure]]] = [defaultdict(dict) for _ in groups]
+    figures: list[dict[str, dict[str, Figure]]] = [defaultdict(dict) for _ in truths.groups]
     for parser, own, credit in _credits(matched):
         left_out = truths.unread - own.pages.unread
         codes = {name: k for k, name in enumerate(dict.fromkeys(own.truth))}
         answered = own.page * len(codes) + np.array([codes[name] for name in own.truth], dtype=np.int64)
-        for (*_, group), found in zip(groups, figures, strict=True):
+        for (*_, group), found in zip(truths.groups, figures, strict=True):
             wanted = [page * len(codes) + codes[name] for page, name in group if name in codes]
             inside = np.isin(answered, wanted) & own.positive
             asked = [page for page, name in group if (page, name) not in left_out]
             found[parser] |= {name: _recall(own, asked, earned, inside) for name, earned in credit.items()}
     return [
         Slice(scope="table", attribute=attribute, value=value, n=len(group), figures=dict(found))
-        for (attribute, value, group), found in zip(groups, figures, strict=True)
+        for (attribute, value, group), found in zip(truths.groups, figures, strict=True)
     ]
 
 

@@ -50,8 +50,8 @@ class TruthPages:
     unread: frozenset[tuple[int, str]] = frozenset()
     """Page and id of the tables among `n_truth` that cannot be read."""
     n_unboxed: int = 0
-    groups: Mapping[str, Mapping[str, list[tuple[int, str]]]] = field(default_factory=dict)
-    """Attribute to value to the tables that have it, as in `unread`."""
+    groups: Sequence[tuple[str, str, list[tuple[int, str]]]] = ()
+    """Each attribute and value with the tables that have it, as in `unread`."""
 
     @classmethod
     def of(cls, tables: RunTables) -> TruthPages:

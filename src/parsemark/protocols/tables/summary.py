@@ -23,7 +23,6 @@ from parsemark.protocols.figures.aggregate import (
     failed_scores,
     make_figure,
     mean_sums,
-    page_groups,
     page_slices,
     parser_figures,
     run_sums,
@@ -137,6 +136,8 @@ def summarise(
     sums, sums_under = run.figure_sums(), {rule: run.figure_sums(rule) for rule in run.by_rule}
     by_rule = {p: [r for r in run.by_rule if run.applies(r, p)] for p in tables.parsers}
     ranked = run.ranked[run.rule]
+    n_tables = tables.read("samples", "sample", "n_tables").drop_nulls().iter_rows()
+    having = {sample: {"tables": "with tables" if n else "without tables"} for sample, n in n_tables}
     return protocol.summary_of(
         tables,
         sums,
@@ -145,7 +146,7 @@ def summarise(
         counts=_counts(run, "documents" if is_whole else "pages"),
         figures=list(run.infos.values()),
         parsers={parser: _parser_figures(run, sums, parser) for parser in tables.parsers},
-        slices=[*page_slices(sums, _groups(tables)), *table_slices(run.pages, run.by_rule[run.rule])],
+        slices=[*page_slices(sums, tables, having), *table_slices(run.pages, run.by_rule[run.rule])],
         notes=_notes(run, is_rule_chosen=rule != "auto"),
         details={
             "by_rule": {p: {r: _rule_figures(run, sums_under[r], r, p) for r in by_rule[p]} for p in by_rule},
@@ -221,15 +222,6 @@ def _rule_figures(run: RunMatches, sums: list[FigureSums], rule: str, parser: st
     """The figures under one rule as plain data."""
     found = parser_figures(sums, parser) | ranked_figures(run.ranked[rule][parser])
     return {name: figure.model_dump() for name, figure in found.items()}
-
-
-def _groups(tables: RunTables) -> dict[str, dict[str, list[str]]]:
-    """Pages by attribute, and with and without tables."""
-    groups = page_groups(tables)
-    parts: dict[str, list[str]] = {}
-    for sample, n in tables.read("samples", "sample", "n_tables").drop_nulls().iter_rows():
-        parts.setdefault("with tables" if n else "without tables", []).append(sample)
-    return {"tables": parts, **groups}
 
 
 def _failures(tables: RunTables) -> dict[str, dict[str, int]]:
