@@ -249,7 +249,8 @@ def page_slices(
     for figure in figures:
         if id(figure.samples) not in kept:  # most figures are of the same pages
             position = {sample: k for k, sample in enumerate(figure.samples)}
-            kept[id(figure.samples)] = [_among(position, members) for *_, members in named]
+            members_at = ([position[s] for s in members if s in position] for *_, members in named)
+            kept[id(figure.samples)] = [np.isin(np.arange(len(position)), at) for at in members_at]
         for parser, pages in figure.sums.items():
             for own, keep in zip(numbers, kept[id(figure.samples)], strict=True):
                 own[parser][figure.info.name] = _figure(figure, pages * keep[:, None], figure.documents)
@@ -257,10 +258,3 @@ def page_slices(
         Slice(scope="page", attribute=attribute, value=value, n=len(set(members)), figures=dict(own))
         for (attribute, value, members), own in zip(named, numbers, strict=True)
     ]
-
-
-def _among(position: Mapping[str, int], members: Sequence[str]) -> NDArray[np.bool_]:
-    """Which pages are among the members of a group."""
-    keep = np.zeros(len(position), dtype=bool)
-    keep[[position[sample] for sample in members if sample in position]] = True
-    return keep
