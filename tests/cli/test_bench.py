@@ -240,3 +240,15 @@ def test_a_corpus_without_truth_shows_what_needs_none(workplace: Path) -> None:
     figures = run.summary("tables").parsers["constant"]
     assert figures["td_f1"] == Figure(value=None, n=0)
     assert figures["tables_per_page"].value == 1
+
+
+def test_choose_says_which_parser_and_what_to_label_next(workplace: Path) -> None:
+    (workplace / "constant.py").write_text(CONSTANT)
+    flags = ("-p", str(ECHO), "-p", "./constant.py", "--out", "chosen", "--labels", "3", "--no-cache")
+    shown = parsemark(workplace, "choose", "corpus", *flags)
+    assert "Report: " in shown and (workplace / "chosen" / "choice.html").exists()
+    choice = json.loads((workplace / "chosen" / "choice.json").read_text())
+    assert choice["budget"] == 3 and {c["parser"] for c in choice["candidates"]} == {
+        "constant",
+        "echo_parser",
+    }

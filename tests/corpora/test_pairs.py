@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import docx
 import openpyxl
+import pikepdf
 import pytest
 from openpyxl.styles import numbers
 from tests.corpora.tagging import Text, write_tagged
@@ -261,6 +263,26 @@ def test_capitals_that_a_style_sheet_makes_are_those_of_the_page(tmp_path: Path)
     assert [text for _, text in texts(found)] == ["THE NAME OF IT", "Small caps go on here"]
 
 
+def test_accents_and_tails_do_not_hide_what_a_small_capital_is(tmp_path: Path) -> None:
+    """Accented small capitals are as high as capitals without; a capital Q goes below the line."""
+    font = pikepdf.Dictionary(Type=pikepdf.Name.Font, Subtype=pikepdf.Name.Type1)
+    font.BaseFont, font.Encoding = pikepdf.Name("/Times-Roman"), pikepdf.Name.WinAnsiEncoding
+    runs = "(S) (YNTHÈSE À LA FORÇÊT, ) (Q) (UALITÉ)"
+    parts = "".join(
+        f"/F {8 if k % 2 else 10} Tf {run} Tj " for k, run in enumerate(re.findall(r"\(.*?\)", runs))
+    )
+
+    def paint(pdf: Any, _: Any) -> None:
+        pdf.pages[0].Resources.Font.F = font
+        shown = f"BT 20 300 Td {parts}ET BT /F 10 Tf 20 250 Td (QUALITÉ ET CIDRE) Tj ET"
+        pdf.pages[0].Contents = pdf.make_stream(shown.encode("cp1252"))
+
+    (tmp_path / "a.html").write_text("<h2>Synthèse à la forçêt, Qualité</h2><h2>Qualité et cidre</h2>")
+    pdf = write_tagged(tmp_path / "a.pdf", [[]], [], change=paint)
+    found = read_pair(pdf, tmp_path / "a.html")
+    assert [text for _, text in texts(found)] == ["Synthèse à la forçêt, Qualité", "QUALITÉ ET CIDRE"]
+
+
 def test_a_table_of_which_the_source_lacks_the_head_is_refused(tmp_path: Path) -> None:
     rows = [["Name", "No"], ["alpha", "12"], ["beta", "34"]]
     page: list[Text] = [
@@ -282,6 +304,33 @@ def test_a_head_at_the_top_of_its_page_is_no_running_head(tmp_path: Path) -> Non
     source = "<table><tr><td>alpha</td><td>12</td></tr><tr><td>beta</td><td>34</td></tr></table>"
     found = read(tmp_path, [[*page, (-1, 140, 390, "7")]], "a.html", source)
     assert "'NameNo'" in found.tables[0].refused
+
+
+@pytest.mark.parametrize(
+    ("defined", "table"),
+    [
+        (r"\newenvironment{mine}{\begin{tabular}{ll}}{\end{tabular}}", r"\begin{mine}%s\end{mine}"),
+        (
+            r"\newenvironment{mine}[2][ll]{\begin{table}#2\begin{tabular}{#1}}{\end{tabular}\end{table}}",
+            r"\begin{mine}[lr]{\centering}%s\end{mine}",
+        ),
+        (
+            r"\newenvironment*{mine}[1]{\begingroup\tabularx{#1}{lX}}{\endtabularx\endgroup}",
+            r"\begin{mine}{\textwidth}%s\end{mine}",
+        ),
+        (r"\NewEnviron{mine}{\begin{tabular}{ll}\BODY\end{tabular}}", r"\begin{mine}%s\end{mine}"),
+        (r"\newcommand{\bt}{\begin{tabular}{ll}}\def\et{\end{tabular}}", r"\bt %s\et"),
+    ],
+)
+def test_tables_in_environments_of_the_source_itself(tmp_path: Path, defined: str, table: str) -> None:
+    page: list[Text] = [
+        (-1, 20, 110, "Site"), (-1, 100, 110, "Size (m)"), (-1, 20, 122, "Vik"), (-1, 100, 122, "1.5"),
+    ]  # fmt: skip
+    rows = table % r"Site & Size \unit{m}\\Vik & 1.5"
+    source = rf"{defined}\newcommand{{\unit}}[1]{{(#1)}}\begin{{document}}{rows}\end{{document}}"
+    found = read(tmp_path, [page], "a.tex", source)
+    assert not found.missing
+    assert found.tables[0].parts[0].table.text_rows() == [["Site", "Size (m)"], ["Vik", "1.5"]]
 
 
 def test_captions_of_latex_have_their_labels_and_cost_no_table(tmp_path: Path) -> None:

@@ -81,6 +81,42 @@ class TestTables:
         assert (box.x0, box.y0, box.x1, box.y1) == pytest.approx((10, 60, 250, 131), abs=1)
         assert box.contains(plain) and not plain.contains(box, 5)
 
+    def test_box_of_a_table_inside_of_another(self, tmp_path: Path) -> None:
+        """Its own lines, which may be double, and not those of the other one next to them."""
+        texts, node = grid(ROWS, top=80)
+        outer = ("Table", ("TR", ("TD", node)), ("TR", ("TD", 90)))
+
+        def box(*frames: Box) -> Box:
+            def draw(pdf: pikepdf.Pdf, _: Any) -> None:
+                shapes = "".join(f"{f.x0} {400 - f.y0} {f.width} -{f.height} re S " for f in frames)
+                page = pdf.pages[0]
+                page.Contents = pdf.make_stream(shapes.encode() + page.Contents.read_bytes())
+
+            document = read(tmp_path, [[*texts, (90, 20, 330, "Below")]], outer, change=draw)
+            return document.tables[1].parts[0].box
+
+        words = box()
+        own, other = (words.expanded(8), words.expanded(10)), words.expanded(16)
+        assert box(*own, other).as_tuple() == pytest.approx(own[1].as_tuple(), abs=1.5)
+        assert box(Box(words.x0 - 9, words.y0 - 9, 290, 340)).as_tuple() == words.as_tuple()
+
+    def test_columns_that_stand_elsewhere_on_the_next_page(self, tmp_path: Path) -> None:
+        """As on facing pages; a page that does not show its columns is refused as before."""
+        shown = [["Name", "One", "Two"], *([f"n{k}", f"a{k}", f"b{k}"] for k in range(4))]
+        texts, node = grid(shown, first=0)
+
+        def page(first: int, last: int, shift: float) -> list[Text]:
+            return [(n, x + shift, y, text) for n, x, y, text in texts if first <= n < last]
+
+        def table(*pages: list[Text]) -> Any:
+            where = {n: k for k, own in enumerate(pages) for n, _, _, _ in own}
+            rows = [(row[0], *((role, n, {"page": where[n]}) for role, n in row[1:])) for row in node[1:]]
+            return read(tmp_path, list(pages), ("Table", *rows)).tables[0]
+
+        parts = table(page(0, 9, 0), page(9, 15, 85)).parts
+        assert [rows_of(part.table)[-1] for part in parts] == [["n1", "a1", "b1"], ["n3", "a3", "b3"]]
+        assert "columns overlap" in table(page(0, 12, 0), page(12, 15, 85)).refused
+
     def test_spans_classes_role_maps_and_namespaces(self, tmp_path: Path) -> None:
         texts: list[Text] = [
             (0, 20, 60, "Name"), (1, 120, 50, "Values"), (2, 100, 70, "a"), (3, 180, 70, "b"),

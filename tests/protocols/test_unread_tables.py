@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from parsemark.formats.model_json import page_to_json
-from parsemark.model import TRUTH_ERROR, Box, Element, Page
+from parsemark.model import TRUTH_ERROR, Box, Element, Page, Prediction
+from parsemark.protocols import get_protocol
 from parsemark.protocols.tables.long_tables import joined_page
 
 from .tables_bench import LEFT, RIGHT, ROWS_A, ROWS_B, Bench, table, value
@@ -95,3 +96,22 @@ def test_where_a_table_stands_in_its_file_is_no_kind_of_table() -> None:
     )
     slices = bench(true).summary().slices
     assert {s.attribute for s in slices if s.scope == "table"} == {"long"}
+
+
+def measured(spec: str, *tables: Element) -> dict[tuple[str, str], float | None]:
+    """What a page with one table that can be read and one that cannot gives, by element and metric."""
+    truth = page(table("t1", ROWS_A, None), replace(UNREAD, box=None))
+    scores = get_protocol(spec).score_page(truth, Prediction("p1", "x", elements=tables), None).scores
+    return {(row.element, row.metric): row.value for row in scores}
+
+
+def test_a_whole_page_has_no_invented_table_where_one_may_be_the_table_that_cannot_be_read() -> None:
+    found = measured("document", table("a", ROWS_A, None), table("b", ROWS_B, None))
+    assert (found["", "teds_f1"], found["", "false_tables"], found["", "lost_text"]) == (1, 0, 0)
+    assert ("", "invented_text") not in found, "some of it may be in the table that cannot be read"
+
+
+def test_nobody_is_judged_by_what_cannot_be_read() -> None:
+    found = measured("semantic", table("a", ROWS_A, None), table("b", ROWS_B, None))
+    assert found["t1", "semantic"] == 10
+    assert not any(element == "t2" for element, _ in found) and ("", "extra_tables") not in found

@@ -67,8 +67,15 @@ def choose(
         score_run(run, n_workers=workers, events=events)
     running.say_old_report(run, console)
     with page_progress("Comparing outputs", len(run.table("samples"))) as progress:
-        asked = {"protocol": how.protocols[0], "budget": labels, "skip": skip or ()}
-        choice = opt.fill(room.choose, locals(), corpus=loaded, **asked)
+        choice = room.choose(
+            run,
+            corpus=loaded,
+            protocol=how.protocols[0],
+            budget=labels,
+            seed=seed,
+            skip=skip or (),
+            progress=progress,
+        )
     console.print(_table(choice))
     for line in (*room.in_words(choice), *choice.notes, "", *room.next_step(choice, corpus, str(run.path))):
         # A command is to be copied: it stays on one line, however long.

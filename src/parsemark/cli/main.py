@@ -105,6 +105,8 @@ def run() -> None:
             _app_for(sys.argv[1:2])()
     except ParsemarkError as error:
         _fail(str(error))
+    except KeyboardInterrupt:  # before a command began; commands themselves say what is kept
+        sys.exit(130)
     except BrokenPipeError:  # the reader of our output has closed it, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

@@ -5,7 +5,7 @@ it, too: `ohr-bench(results=FILE)` scores it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -82,23 +82,33 @@ def searched(run: Run, parser: str, top: int = TOP) -> Iterator[tuple[ResultLine
         yield line, question, "\n\n".join(evidence)
 
 
-def answered(run: Run, parser: str, judge: Judge, asker: Asker, top: int = TOP) -> Iterator[ResultLine]:
-    """The same with what a model answers: from the pages of the evidence, and from what was fetched."""
+def answered(
+    run: Run, parser: str, judge: Judge, asker: Asker, top: int, advance: Callable[[int], None]
+) -> Iterator[ResultLine]:
+    """The same with what a model answers: from the pages of the evidence, and from what was fetched.
+
+    An answer that is not asked for or fails is empty, and `failed` says why.
+    """
     lines = list(searched(run, parser, top))
 
     def calls() -> Iterator[Call]:
         for line, question, evidence in lines:
             fetched = "\n\n".join(chunk["text"] for chunk in line.retrieval_results or ())
             for name, text in (("generated", evidence), ("end_to_end", fetched)):
-                # What is not asked or fails counts as an empty answer.
-                setattr(line, name, "")
+                call = Call(judge, _question(question["questions"], text), read, (line, name))
                 if len(question["questions"]) + len(text) <= MAX_CHARACTERS:
-                    yield Call(judge, _question(question["questions"], text), read, (line, name))
+                    yield call
+                else:
+                    why = f"The question and its text have more than {MAX_CHARACTERS:,} characters."
+                    keep(call, JudgeOutcome(Answered.UNFIT, message=why))
 
     def keep(call: Call, outcome: JudgeOutcome) -> None:
-        if outcome.status is Answered.OK:
-            line, name = call.tag
-            setattr(line, name, outcome.value.response)
+        line, name = call.tag
+        is_answered = outcome.status is Answered.OK
+        setattr(line, name, outcome.value.response if is_answered else "")
+        if not is_answered:
+            line.failed = {**(line.failed or {}), name: f"{outcome.status}: {outcome.message or 'no reason'}"}
+        advance(1)
 
     read = partial(read_reply, form=BriefAnswer)
     asker.ask(calls(), keep)

@@ -205,6 +205,11 @@ class Page:
         return self.covered is None or category in self.covered
 
     @property
+    def knows_tables(self) -> bool:
+        """Whether the content of all tables is known, so that what says none of it is no table of it."""
+        return self.covers(Category.TABLE) and not any(table.is_unread for table in self.tables)
+
+    @property
     def n_tables(self) -> int | None:
         """How many tables there are to be found; None where the truth says nothing of tables."""
         return len(self.tables) if self.tables or self.covers(Category.TABLE) else None

@@ -5,6 +5,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ _REACH = 30.0  # points around a table in which its own lines lie
 _BESIDE = 12.0  # points between the words of a table and the rules above and below them
 _THIN = 3.0  # points of what is a line and no fill
 _SAME = 1.0  # points between two pieces of one line
+_MAX_INNER = 500  # lines beside a table inside of another one that are looked at
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,7 @@ class OwnedPage:
         inked = (glyph.box for glyph in self.glyphs if glyph.text.strip() and not glyph.generated)
         others = [box.centre for box in inked if not words.holds_centre(box)]
         wide = Box(0, words.y0, self.width, words.y1).expanded(_BESIDE)
-        drawn = [s for _, picture, s in self.shapes if not picture and wide.intersection_area(_solid(s)) > 0]
-        lines = _merged(drawn)
+        lines = self._lines_in(wide)
         found, before = words, None
         while found != before:
             before = found
@@ -78,10 +79,37 @@ class OwnedPage:
                         found = grown
         return found
 
+    def _lines_in(self, area: Box) -> list[Box]:
+        """Lines and fills that cross an area, pieces of a line as one."""
+        drawn = (s for _, picture, s in self.shapes if not picture)
+        return _merged([s for s in drawn if area.intersection_area(_solid(s)) > 0])
+
+    def inner_frame(self, words: Box) -> Box:
+        """The same of a table inside of another one, whose own lines are next to it.
+
+        On each side, the first lines are taken and those that double them, as far as they are closed there.
+        """
+        groups: list[list[Box]] = []
+        for line in map(_solid, self._lines_in(words.expanded(_BESIDE))[:_MAX_INNER]):
+            touched = [own for own in groups if any(_touch(line, other) for other in own)]
+            groups = [own for own in groups if own not in touched] + [[line, *chain(*touched)]]
+        found = words
+        for own in sorted(map(Box.hull, groups), key=attrgetter("area")):
+            edges = zip(found.as_tuple(), words.as_tuple(), (-1, -1, 1, 1), strict=True)
+            reach = Box(*(at + way * (_BESIDE if at == first else _THIN) for at, first, way in edges))
+            found = Box.hull((found, own)) if reach.contains(own) else found
+        return found
+
 
 def _solid(shape: Box) -> Box:
     """A line, however thin, with an area."""
     return shape.expanded(0.05)
+
+
+def _touch(one: Box, other: Box) -> bool:
+    """Whether lines or frames meet; one inside of the other does not."""
+    is_inside = one.contains(other, -_SAME) or other.contains(one, -_SAME)
+    return one.intersection_area(other) > 0 and not is_inside
 
 
 def _runs_along(frame: Box, line: Box) -> bool:

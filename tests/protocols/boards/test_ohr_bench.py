@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 from tests.corpora.writing import write_corpus
-from tests.judges.chat_server import ChatServer, Request, completion, fenced_blocks
+from tests.judges.chat_server import ChatServer, Request, completion, error, fenced_blocks
 from tests.protocols.boards.test_docling_eval import families, same
 from tests.protocols.boards.test_protocols import page, values
 from typer.testing import CliRunner
@@ -162,6 +162,36 @@ def test_a_search_and_a_model_give_what_is_scored(asked: Run, tmp_path: Path) ->
     figures = Run.open(asked.path).summary(spec).parsers
     assert figures["good"]["f1"].value == figures["good"]["e2e_f1"].value == figures["good"]["em"].value == 1
     assert figures["bad"]["f1"].value == 0.5 and (figures["bad"]["lcs"].value or 0) < 1
+
+
+@pytest.mark.parametrize(("left_out", "worth"), [("true", 1.0), ("false", 0.5)])
+def test_answers_that_fail_are_said_by_the_command_and_beside_the_figures(
+    asked: Run, tmp_path: Path, left_out: str, worth: float
+) -> None:
+    pytest.importorskip("bm25s")
+
+    def answer(request: Request, _count: int) -> Any:
+        is_first = "842" in fenced_blocks(request)["TEXT"]
+        return completion('{"response": "842 million"}') if is_first else error(404, "no such model")
+
+    out = tmp_path / "answers.jsonl"
+    with ChatServer(answer) as server:
+        arguments = ["rag", str(asked.path), "--out", str(out), "--top", "1", "--judge", server.spec()]
+        arguments += ["--answers", str(tmp_path / "a.sqlite"), "--concurrency", "1"]
+        result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 1 and "answers failed, the first: rejected: " in result.output
+    lines = {(own["parser"], own["ID"]): own for own in map(json.loads, out.read_text().splitlines())}
+    assert "failed" not in lines["good", "q1"]
+    assert (
+        lines["good", "q2"]["generated"] == ""
+        and "no such model" in lines["good", "q2"]["failed"]["generated"]
+    )
+    spec = f"ohr-bench(results={out},empty_left_out={left_out})"
+    (summary,) = score_run(asked, protocols=[spec], n_workers=1)
+    assert summary.parsers["good"]["f1"].value == worth
+    assert any(
+        note.startswith("good: 2 answers of a model to questions failed and are") for note in summary.notes
+    )
 
 
 def test_without_a_model_the_search_alone_is_scored(asked: Run, tmp_path: Path) -> None:

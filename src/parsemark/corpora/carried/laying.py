@@ -7,6 +7,7 @@ checked against their pages, and pages say what they cover, as they do for tags.
 from __future__ import annotations
 
 import re
+import unicodedata
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace
@@ -41,6 +42,9 @@ from parsemark.pdf.tags import Content, StructureTag, TagTree, Value
 from parsemark.plain_words import counted
 
 _NAMED = 5  # Words by which what has no place is named
+_WITH_TAIL = frozenset("QJДЦЩ")  # capitals that go below their line in some fonts
+_SMALL_CAPITAL = 0.87  # of the height of others
+_ABOVE = 230  # what Unicode calls an accent above its letter
 _ROLES = {
     Category.LIST_GROUP: "L", Category.TABLE: "Table", Category.EQUATION_ISOLATED: "Formula",
     Category.PAGE_FOOTNOTE: "Note", **dict.fromkeys(CAPTIONS, "Caption"),
@@ -312,10 +316,21 @@ class _LaidTree:
 
 
 def _with_small_capitals(glyphs: Sequence[Glyph]) -> str:
-    """Glyphs as text, with capitals that are drawn small as the letters that they stand for."""
-    heights = [glyph.box.height for glyph in glyphs if glyph.text.isupper() and glyph.text.isascii()]
-    small = 0.87 * max(heights, default=0.0)
-    return "".join(g.text.lower() if g.text.isupper() and g.box.height < small else g.text for g in glyphs)
+    """Glyphs as text, with capitals that are drawn small as the letters that they stand for.
+
+    How high one is counts from the line that it stands on, so that tails do not, and accents are allowed for.
+    """
+    parts = {g.text: unicodedata.normalize("NFD", g.text) for g in glyphs if g.text.isupper()}
+    plain = [g.box for g in glyphs if parts.get(g.text) == g.text and g.text not in _WITH_TAIL]
+    small = _SMALL_CAPITAL * max((box.height for box in plain), default=0.0)
+    lines = {round(box.y1): box.y1 for box in plain}.values()
+
+    def is_small(glyph: Glyph) -> bool:
+        line = min(lines, key=lambda y: abs(y - glyph.box.y1), default=0.0)
+        accent = 1.3 if any(unicodedata.combining(c) == _ABOVE for c in parts[glyph.text]) else 1.0
+        return line - glyph.box.y0 < small * accent
+
+    return "".join(g.text.lower() if g.text in parts and is_small(g) else g.text for g in glyphs)
 
 
 def _is_beside(page: OwnedPage, index: int, other: int) -> bool:

@@ -25,6 +25,7 @@ from parsemark.errors import CorpusError
 from parsemark.formats.document import read_document
 from parsemark.formats.document.elements import caption_category
 from parsemark.formats.html.tree import script
+from parsemark.formats.latex.definitions import expand_environments
 from parsemark.formats.limits import MAX_SPAN
 from parsemark.model import Category, Element
 from parsemark.system import BROKEN_ARCHIVE
@@ -57,7 +58,7 @@ def read_source(path: Path) -> list[Element]:
     if kind in ("latex", "markdown"):
         text = read_text(path)
         if kind == "latex":
-            text = _BIB_KEY.sub(r"\\bibitem{}", _REFERENCE.sub(REFERENCE, text))
+            text = _BIB_KEY.sub(r"\\bibitem{}", _REFERENCE.sub(REFERENCE, expand_environments(text)))
         below = _NOTE.findall(text) if kind == "markdown" else []
         said = read_document(_NOTE_MARK.sub(REFERENCE, _NOTE.sub("", text)) if below else text, kind).elements
         notes = [" ".join(e.text or "" for e in read_document(note, kind).elements) for note in below]

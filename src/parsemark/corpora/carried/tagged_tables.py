@@ -5,6 +5,7 @@ columns beside each other, spans where they say, and no word of the page stands 
 none of them. Else it is refused with the reason.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain, groupby, pairwise
@@ -42,6 +43,10 @@ class _Slot:
     colspan: int
     header: bool | None
     pieces: tuple[TaggedText, ...]
+
+    def on(self, page: int) -> "_Slot":
+        """What of it is on a page."""
+        return replace(self, pieces=tuple(piece for piece in self.pieces if piece.page == page))
 
     @property
     def boxes(self) -> list[tuple[int, Box]]:
@@ -99,7 +104,7 @@ def _checked_parts(
     for what, places in used.items():
         if len(places) < 2:
             raise RefusedError(f"it has text in only one {what}, so it is a frame and no table")
-    raise_unless_apart(filled, ends)
+    _raise_unless_apart(filled, ends)
     _raise_unless_below(filled)
     parts = []
     for page in sorted({page for slot in filled for page, _ in slot.boxes}):
@@ -111,7 +116,15 @@ def _checked_parts(
     headed = _with_repeated_heads(content, parts)
     for part, head in headed:
         _raise_if_continued(content, part, head)
-    return tuple(replace(part, box=content.page(part.page).ruled_frame(part.box)) for part, _ in headed)
+    frame = OwnedPage.inner_frame if _is_inner(content, index) else OwnedPage.ruled_frame
+    return tuple(replace(part, box=frame(content.page(part.page), part.box)) for part, _ in headed)
+
+
+def _is_inner(content: DocumentContent, index: int) -> bool:
+    """Whether a table is in a cell of another one."""
+    while (index := content.parents.get(index, 0)) and content.tree.tags[index].role != "Table":
+        pass
+    return index > 0
 
 
 def _rows(content: DocumentContent, index: int) -> list[list[int]]:
@@ -261,8 +274,7 @@ def _without_repeats(
             kept.append(slot)
             continue
         for page in sorted({piece.page for piece in slot.pieces}):
-            own = replace(slot, pieces=tuple(piece for piece in slot.pieces if piece.page == page))
-            (kept if page == first else repeated.setdefault(page, [])).append(own)
+            (kept if page == first else repeated.setdefault(page, [])).append(slot.on(page))
     return kept, repeated
 
 
@@ -277,8 +289,25 @@ def _reads_from_right(slots: Sequence[_Slot]) -> bool:
     return 2 * sum(turned) > len(turned)
 
 
-def raise_unless_apart(slots: Sequence[_Slot], ends: Ends) -> None:
-    """Refuse a table of which a word stands under another column than its tags say."""
+def _raise_unless_apart(slots: Sequence[_Slot], ends: Ends) -> None:
+    """Refuse a table of which a word stands under another column than its tags say.
+
+    Pages may have columns at other places (facing ones); then each is looked at for itself, if it shows them.
+    """
+    try:
+        _raise_unless_beside(slots, ends)
+    except RefusedError:
+        columns = {slot.col for slot in slots}
+        pages = sorted({page for slot in slots for page, _ in slot.boxes})
+        parts = [[s.on(page) for s in slots if s.on(page).boxes] for page in pages]
+        full = [Counter(Counter(s.row for s in part).values())[len(columns)] for part in parts]
+        if len(parts) == 1 or min(full) < 2:
+            raise
+        for part in parts:
+            _raise_unless_beside(part, ends)
+
+
+def _raise_unless_beside(slots: Sequence[_Slot], ends: Ends) -> None:
     places = [(s, *_extent(ends(box) for _, box in s.boxes)) for s in slots]
     ordered = sorted((s.row, s.col, low) for s, low, _ in places)
     for (row, _, first), (other, _, second) in pairwise(ordered):

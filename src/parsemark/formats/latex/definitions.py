@@ -1,4 +1,4 @@
-r"""Macros that a source defines itself: `\newcommand`, `\def`, `\let`, `\DeclareMathOperator`.
+r"""Macros that a source defines itself: `\newcommand`, `\def`, `\let`, `\newenvironment` and the like.
 
 They are expanded before a table is read. Every use counts against a limit, so that a definition that calls
 itself, or ten that double each other, end in a FormatError and not in an explosion.
@@ -6,14 +6,20 @@ itself, or ten that double each other, end in a FormatError and not in an explos
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from parsemark.errors import FormatError
 from parsemark.formats.latex.scanner import LatexSource, TokenKind
 from parsemark.formats.limits import MAX_LATEX_DEPTH, MAX_LATEX_EXPANDED_CHARS, MAX_LATEX_EXPANSIONS
 
 _PARAMETER = re.compile(r"#([1-9])")
-MAY_DEFINE = re.compile(r"\\(?:new|renew|provide)command|\\[gex]?def(?![A-Za-z])|\\let(?![A-Za-z])|\\Declare")
+_SIDE = re.compile(r"\\(?:begin|end)(?![A-Za-z])")
+_COMMAND = re.compile(r"\\([A-Za-z]+)")
+_END_COMMAND = re.compile(r"\\end([A-Za-z]+)")
+_NAMES = {TokenKind.COMMAND: "{}", TokenKind.BEGIN: "begin{{{}}}", TokenKind.END: "end{{{}}}"}
+MAY_DEFINE = re.compile(
+    r"\\(?:new|renew|provide)command|\\[nN]ew[eE]nviron|\\[gex]?def(?![A-Za-z])|\\let(?![A-Za-z])|\\Declare"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +46,13 @@ def read_definitions(text: str) -> dict[str, Definition]:
         if defined is None:
             index += 1
         else:
-            name, definition, index = defined
-            found[name] = definition
+            found |= defined[0]
+            index = defined[1]
     found.pop("", None)
     return found
 
 
-Defined = tuple[str, Definition, int]  # a name, what it stands for, and the index behind the definition
+Defined = tuple[dict[str, Definition], int]  # what names stand for, and the index behind the definition
 
 
 def _definition_at(source: LatexSource, index: int, end: int) -> Defined | None:
@@ -61,20 +67,48 @@ def _name(source: LatexSource, index: int, end: int) -> tuple[str, int]:
     return (token.text if token is not None and token.kind is TokenKind.COMMAND else ""), index
 
 
-def _new_command(source: LatexSource, index: int, end: int) -> Defined:
-    name, index = _name(source, source.starred(index, end), end)
+def _braced(source: LatexSource, index: int, end: int) -> tuple[str, int]:
+    r"""A body by its braces alone, since it may have a `\begin` without its `\end`, and what follows."""
+    start = source.skip_space(index, end)
+    closes = source.closing_braces.get(start, end)
+    body, index = ((start + 1, closes), closes + 1) if closes < end else source.argument(index, end)
+    return source.raw(body), index
+
+
+def _with_arguments(source: LatexSource, index: int, end: int) -> tuple[Definition, int]:
+    """How many arguments are taken, the default of the first, and what they are put into."""
     count, index = source.optional(index, end)
     default, index = source.optional(index, end) if count else (None, index)
-    body, index = source.argument(index, end)
+    body, index = _braced(source, index, end)
     digits = source.raw(count).strip() if count else "0"
     n_arguments = int(digits) if digits in tuple("0123456789") else 0
-    return name, Definition(source.raw(body), n_arguments, source.raw(default) if default else None), index
+    return Definition(body, n_arguments, source.raw(default) if default else None), index
+
+
+def _new_command(source: LatexSource, index: int, end: int) -> Defined:
+    name, index = _name(source, source.starred(index, end), end)
+    definition, index = _with_arguments(source, index, end)
+    return {name: definition}, index
+
+
+def _new_environment(source: LatexSource, index: int, end: int) -> Defined:
+    r"""What `\begin` and `\end` of an environment stand for; they may say `\tabularx` … `\endtabularx`."""
+    name, index = source.argument(source.starred(index, end), end)
+    opening, index = _with_arguments(source, index, end)
+    begin, body, close = opening.body.partition("\\BODY")
+    if not body:
+        close, index = _braced(source, index, end)
+    both = {*_COMMAND.findall(begin)} & {*_END_COMMAND.findall(close)}
+    begin = _COMMAND.sub(lambda c: rf"\begin{{{c[1]}}}" if c[1] in both else c[0], begin)
+    close = _END_COMMAND.sub(lambda c: rf"\end{{{c[1]}}}" if c[1] in both else c[0], close)
+    own = source.raw(name).strip()
+    return {f"begin{{{own}}}": replace(opening, body=begin), f"end{{{own}}}": Definition(close)}, index
 
 
 def _operator(source: LatexSource, index: int, end: int) -> Defined:
     name, index = _name(source, source.starred(index, end), end)
     body, index = source.argument(index, end)
-    return name, Definition(rf"\operatorname{{{source.raw(body)}}}"), index
+    return {name: Definition(rf"\operatorname{{{source.raw(body)}}}")}, index
 
 
 def _plain_definition(source: LatexSource, index: int, end: int) -> Defined | None:
@@ -84,8 +118,8 @@ def _plain_definition(source: LatexSource, index: int, end: int) -> Defined | No
         n_arguments, index = n_arguments + 1, index + 2
     if index >= end or source.tokens[index].kind is not TokenKind.OPEN:
         return None  # delimited parameters: only TeX can read those
-    body, index = source.argument(index, end)
-    return name, Definition(source.raw(body), n_arguments), index
+    body, index = _braced(source, index, end)
+    return {name: Definition(body, n_arguments)}, index
 
 
 def _alias(source: LatexSource, index: int, end: int) -> Defined | None:
@@ -95,12 +129,13 @@ def _alias(source: LatexSource, index: int, end: int) -> Defined | None:
         index = source.skip_space(index + 1, end)
     if index >= end or source.tokens[index].kind is not TokenKind.COMMAND:
         return None
-    return name, Definition("\\" + source.tokens[index].text), index + 1
+    return {name: Definition("\\" + source.tokens[index].text)}, index + 1
 
 
 _READERS: dict[str, Callable[[LatexSource, int, int], Defined | None]] = {
     **dict.fromkeys(("newcommand", "renewcommand", "providecommand", "DeclareRobustCommand"), _new_command),
     **dict.fromkeys(("def", "gdef", "edef", "xdef"), _plain_definition),
+    **dict.fromkeys(("newenvironment", "NewEnviron"), _new_environment),
     "DeclareMathOperator": _operator,
     "let": _alias,
 }
@@ -109,6 +144,11 @@ _READERS: dict[str, Callable[[LatexSource, int, int], Defined | None]] = {
 def expand(text: str, definitions: Definitions) -> str:
     """The text with all macros replaced by what they stand for; definitions go. FormatError if endless."""
     return _Expander(definitions).expand(text, 0) if definitions else text
+
+
+def expand_environments(text: str) -> str:
+    """The text with what opens or closes environments replaced by what it stands for; other macros stay."""
+    return expand(text, {name: d for name, d in read_definitions(text).items() if _SIDE.search(d.body)})
 
 
 class _Expander:
@@ -123,10 +163,12 @@ class _Expander:
         pieces: list[str] = []
         while index < end:
             token = source.tokens[index]
-            if (defined := _definition_at(source, index, end)) is not None:
-                index = defined[2]
+            defined = _definition_at(source, index, end)
+            if defined is not None and all(not name or name in self.definitions for name in defined[0]):
+                index = defined[1]
                 continue
-            definition = self.definitions.get(token.text) if token.kind is TokenKind.COMMAND else None
+            name = _NAMES.get(token.kind, "{}").format(token.text)
+            definition = self.definitions.get(name) if token.kind in _NAMES else None
             if definition is None:
                 pieces.append(text[token.start : token.end])
                 index += 1

@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from enum import Enum
+from functools import cached_property
 from typing import NamedTuple
 
 from parsemark.formats.limits import MAX_LATEX_CHARS, MAX_VERB_CHARS, check_size
@@ -90,6 +91,18 @@ class LatexSource:
         self.partner = _match_groups(self.tokens, self.marks)
         if "[" in text or "\\(" in text:
             _match_brackets(self.tokens, self.marks, self.partner)
+
+    @cached_property
+    def closing_braces(self) -> dict[int, int]:
+        """The closing brace of each opening one, whatever environments begin or end between them."""
+        found: dict[int, int] = {}
+        opened: list[int] = []
+        for index in self.marks:
+            if self.tokens[index].kind is TokenKind.OPEN:
+                opened.append(index)
+            elif self.tokens[index].kind is TokenKind.CLOSE and opened:
+                found[opened.pop()] = index
+        return found
 
     @property
     def whole(self) -> Range:

@@ -214,7 +214,7 @@ def summarise(
         notes=[
             *([] if pages else [NO_TRUTH]),
             *figures.notes(),
-            *_incomplete(pages),
+            *_incomplete(pages, is_strict=profile == "strict"),
             *(f"{p} is left out: {TABLES_ONLY}" for p in left_out),
             *(f"CDM is not computed. {why}" for why in sorted(set(not_drawn(counted.scores)["message"]))),
             *figures.failure_notes(counted),
@@ -246,7 +246,7 @@ def _counts(pages: Mapping[str, Page]) -> dict[str, int]:
     }
 
 
-def _incomplete(pages: Mapping[str, Page]) -> list[str]:
+def _incomplete(pages: Mapping[str, Page], *, is_strict: bool) -> list[str]:
     """Where the truth says nothing about text, or has not all of a page: no finding about the parsers."""
     has_tables = (
         "has only tables: text, formulas and reading order are not scored there. The protocol `tables` says "
@@ -256,9 +256,11 @@ def _incomplete(pages: Mapping[str, Page]) -> list[str]:
         "is partial: what it has is scored, and what a parser gives of kinds that it does not cover is "
         "neither right nor invented."
     )
+    is_unread = "has tables that cannot be read: they count for nobody, nor does what may answer them."
     counts = (
         (sum(page.only_tables for page in pages.values()), has_tables),
         (sum(page.covered is not None for page in pages.values()), is_partial),
+        (is_strict and sum(any(t.is_unread for t in page.tables) for page in pages.values()), is_unread),
     )
     return [
         f"The truth of {'every page' if n == len(pages) else f'{n} of {len(pages)} pages'} {what}"

@@ -39,7 +39,7 @@ def figure_sums(judge: str, tables: RunTables) -> list[FigureSums]:
     """What the figures are made of, page by page."""
     levels = [{"level": level, "Level": level.capitalize()} for level in LEVELS]
     infos = read_figures(__package__, words={"judge": judge}, each={"level": levels})
-    rows = _table_rows(tables)
+    rows, _ = _table_rows(tables)
     semantic = rows.filter(pl.col("metric") == SEMANTIC)
     # Who judges is shown what was matched; so where nothing was, it was the matcher who gave no answer.
     matched = ~(_SKIPPED & (pl.col("pred") == ""))
@@ -74,23 +74,26 @@ def figure_sums(judge: str, tables: RunTables) -> list[FigureSums]:
     return [*found, *run_sums(tables)]
 
 
-def _table_rows(tables: RunTables) -> pl.DataFrame:
-    """The scores of tables, with the complexity of each truth."""
-    levels = [
-        {"sample": sample, "element": truth.id, "level": truth_complexity(truth)}
+def _table_rows(tables: RunTables) -> tuple[pl.DataFrame, int]:
+    """The scores of tables, with the complexity of each truth, and how many truths cannot be read."""
+    truths = (
+        (sample, truth.id, truth_complexity(truth), truth.is_unread)
         for sample, text in tables.samples.select("sample", "truth").iter_rows()
         if text
         for truth in page_from_json(json.loads(text)).tables
-    ]
-    schema = {"sample": pl.String, "element": pl.String, "level": pl.String}
+    )
+    schema = {"sample": pl.String, "element": pl.String, "level": pl.String, "unread": pl.Boolean}
+    known = pl.DataFrame(list(truths), schema=schema, orient="row")
     of_tables = tables.scores.filter(pl.col("element") != PAGE_LEVEL)
-    return of_tables.join(pl.DataFrame(levels, schema=schema), on=["sample", "element"], how="left")
+    rows = of_tables.join(known.drop("unread"), on=["sample", "element"], how="left")
+    return rows, int(known["unread"].sum())
 
 
 def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
     """Every figure of the run: value, 95 % interval clustered by document, denominator."""
     sums = figure_sums(protocol.judge, tables)
-    semantic = _table_rows(tables).filter(pl.col("metric") == SEMANTIC)
+    rows, n_unread = _table_rows(tables)
+    semantic = rows.filter(pl.col("metric") == SEMANTIC)
     first = semantic.unique(["sample", "element"], keep="first", maintain_order=True)
     failed = semantic.filter(pl.col("status") == str(Status.METRIC_FAILED))
     return protocol.summary_of(
@@ -103,8 +106,11 @@ def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
         },
         slices=page_slices([s for s in sums if s.info.main], tables),
         notes=[
-            f"{who}: {counted(own.height, 'table')} {'has' if own.height == 1 else 'have'} no verdict. {why}"
-            for who, own, why in failed_scores(failed, tables.parsers)
+            *[f"{counted(n_unread, 'true table')} cannot be read: they count for nobody."] * bool(n_unread),
+            *(
+                f"{who}: {counted(own.height, 'table')} {'have' if len(own) > 1 else 'has'} no verdict. {why}"
+                for who, own, why in failed_scores(failed, tables.parsers)
+            ),
         ],
         details={"histogram": {parser: histogram(semantic, parser) for parser in tables.parsers}},
     )

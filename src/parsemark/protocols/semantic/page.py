@@ -71,7 +71,8 @@ def score_page(how: SemanticOptions, page: Page | None, prediction: Prediction) 
     if page is None:
         return out
     rule = how.match if how.match == NGRAMS else LOCATED
-    answers, n_extra, unmatched, locating = _answers(how, page, prediction)
+    readable = [table for table in page.tables if not table.is_unread]
+    answers, n_extra, unmatched, locating = _answers(how, readable, prediction)
     scores, judging = _semantic(how, answers)
     place = (prediction.sample, prediction.parser, rule, CATEGORY)
     for answer in answers:
@@ -83,7 +84,7 @@ def score_page(how: SemanticOptions, page: Page | None, prediction: Prediction) 
             own = own or Score(metric, None, Status.METRIC_FAILED)
             out.scores.append(ScoreRow.of_element(prediction, rule, CATEGORY, truths, answer.pred, own))
     counted = prediction.status is Status.OK and unmatched is None
-    measures = {EXTRA_TABLES: float(n_extra) if counted else None}
+    measures = {EXTRA_TABLES: float(n_extra) if counted else None} if page.knows_tables else {}
     if how.asks:
         measures[JUDGE_COST], measures[JUDGE_SECONDS] = map(sum, zip(locating, judging, strict=True))
     for metric, value in measures.items():
@@ -103,20 +104,20 @@ def _missing(metric: str, prediction: Prediction, why: str | None) -> Score:
 
 
 def _answers(
-    how: SemanticOptions, page: Page, prediction: Prediction
+    how: SemanticOptions, truths: Sequence[Element], prediction: Prediction
 ) -> tuple[list[TruthAnswer], int, str | None, Spent]:
     """What answers each truth, how many tables answer none, why nothing was matched, and the cost."""
     sure = [p for p in prediction.tables if is_positive(p.confidence)]
     if how.match == NGRAMS:
-        return (*deterministic_answers(page.tables, sure), None, (0.0, 0.0))
-    outcome = _locate_some(how, [truth_source(t) for t in page.tables], output_text(prediction))
+        return (*deterministic_answers(truths, sure), None, (0.0, 0.0))
+    outcome = _locate_some(how, [truth_source(t) for t in truths], output_text(prediction))
     asked = (outcome.cost_usd or 0.0, outcome.seconds)
     if outcome.status in _BY_THE_OUTPUT:  # silence must not pay: what the output prevents is not left out
-        return (*deterministic_answers(page.tables, sure), None, asked)
+        return (*deterministic_answers(truths, sure), None, asked)
     if not isinstance(outcome.value, LocatedTruths):
         why = f"{NOT_JUDGED}the matcher: {outcome.status.value}: {outcome.message}"
-        return [TruthAnswer(t, (), "", None, None, "miss") for t in page.tables], 0, why, asked
-    return located_answers(page.tables, outcome.value, output_text(prediction)), 0, None, asked
+        return [TruthAnswer(t, (), "", None, None, "miss") for t in truths], 0, why, asked
+    return located_answers(truths, outcome.value, output_text(prediction)), 0, None, asked
 
 
 def deterministic_answers(

@@ -137,10 +137,8 @@ class PageScorer:
                 self._record(replace(matching, rule=matching.rule + RANKED), {})
 
     def _record(self, matching: Matching, answers: Mapping[str, Table]) -> None:
-        page = self.page
-        covered = page is not None and page.covers(Category.TABLE)
-        if page is not None and not is_by_place(matching.rule):
-            covered &= not any(t.is_unread for t in page.tables)
+        page, by_place = self.page, is_by_place(matching.rule)
+        covered = page is not None and (page.covers(Category.TABLE) if by_place else page.knows_tables)
         place = self.prediction.sample, self.prediction.parser, matching.rule, CATEGORY
         for match in matching.matches if covered else known_matches(matching.matches):
             given = [c for p in match.pred if (c := self._pred(p).confidence) is not None]

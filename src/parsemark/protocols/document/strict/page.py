@@ -273,5 +273,6 @@ def match_page(page: Page, prediction: Prediction) -> tuple[PageMatches, Status,
     matching = match_blocks([b.text for b in truth.blocks], [b.text for b in pred.blocks], n_ordered)
     tables = match_by_ngrams([*truth.tables, *truth.ignored_tables], pred.tables)
     uncovered = frozenset(category for category in Category if not page.covers(category))
+    uncovered |= frozenset() if page.knows_tables else {Category.TABLE}
     matches = PageMatches(truth, pred, matching.matches, tables, matching.is_complete, uncovered)
     return matches, status, why
