@@ -73,7 +73,7 @@ def test_worst_pages_are_the_worst_in_every_figure(weak: Run, protocol: str, tmp
 
 def test_less_may_be_better(edit_runs: tuple[Run, Run]) -> None:
     source = RunSource(edit_runs[1])
-    assert not source.summary.info(source.primary).higher_is_better
+    assert not source.summary.info(source.summary.primary).higher_is_better
     for parser in source.parsers:
         values = [page.value for page in parser_page.worst_pages(source, parser, set())]
         assert values and values == sorted(values, reverse=True) and min(values) > 0
@@ -89,7 +89,7 @@ def test_the_front_is_that_of_the_better_ones() -> None:
         for name in values
     }
     parsers = [RunParser(name, 0, name) for name in values]
-    chart = trade_off(figures, SimpleNamespace(summary=summary, primary="f", parsers=parsers))
+    chart = trade_off(figures, SimpleNamespace(summary=summary, parsers=parsers))
     assert chart is not None and "Down and to the left is better" in chart.caption
     front = chart.series[0]
     assert list(zip(front.x, front.y, strict=True)) == [(0.5, 0.4), (1.0, 0.4), (1.0, 0.1)]
