@@ -21,7 +21,7 @@ from parsemark.corpora.carried.laying import read_pair
 from parsemark.corpora.carried.source_places import signs_of
 from parsemark.corpora.carried.tagged import TaggedDocument
 from parsemark.corpora.check import check_corpus
-from parsemark.errors import CorpusError
+from parsemark.errors import CorpusError, PdfError
 from parsemark.model import Category, Element
 
 PROSE = "Letters of a text that is long enough"
@@ -214,6 +214,26 @@ def test_a_table_with_formulas_without_values_is_named_as_such(tmp_path: Path) -
     assert not found.tables and texts(found) == [(Category.TEXT_BLOCK, "A note on all of it.")]
     assert found.missing == ("table 'Item Sum x 12 y' with 2 formulas without a stored value",)
     assert not found.pages[1].covered
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "encoding"),
+    [
+        ("a.html", "<p>Größe und Maß von Übel</p>", "cp1252"),
+        ("a.html", '<meta charset="windows-1250"><p>Größe und Maß von Übel</p>', "cp1250"),
+        ("a.tex", "\\usepackage[applemac]{inputenc}\\begin{document}Größe und Maß von Übel", "mac_roman"),
+    ],
+)
+def test_sources_in_other_encodings(tmp_path: Path, name: str, source: str, encoding: str) -> None:
+    (tmp_path / name).write_bytes(source.encode(encoding))
+    pdf = write_tagged(tmp_path / "a.pdf", [[]], [])
+    assert read_pair(pdf, tmp_path / name).missing == ("text_block 'Größe und Maß von Übel'",)
+
+
+def test_an_encoding_that_nothing_names_is_not_guessed(tmp_path: Path) -> None:
+    (tmp_path / "a.tex").write_bytes("Größe".encode("cp1252"))
+    with pytest.raises(PdfError, match="not UTF-8"):
+        read_pair(write_tagged(tmp_path / "a.pdf", [[]], []), tmp_path / "a.tex")
 
 
 def test_two_lists_of_word_are_two(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def _checked_parts(
         raise RefusedError("none of its cells has text")
     if any(tag.role == "Table" for k, tag in content.walk(index) if k != index):
         raise RefusedError(HOLDS_TABLE)
-    slots = _without_gaps(slots, len(rows))
+    slots = _without_gaps(content, slots, len(rows))
     slots, repeated = _without_repeats(content, slots)
     filled = [slot for slot in slots if slot.boxes]
     used = {"row": {s.row for s in filled}, "column": {s.col for s in filled}}
@@ -220,7 +220,7 @@ def _moved_to_columns(slots: Sequence[_Slot], n_cols: int, ends: Ends) -> list[_
         columns = [
             c + k for c, s in zip(places, spoken, strict=False) if c is not None for k in range(s.colspan)
         ]
-        is_sure = None not in places and columns == sorted({*columns} - taken) and len(places) == len(spoken)
+        is_sure = places and None not in places and columns == sorted({*columns} - taken)
         if not is_sure or any(cell.rowspan > 1 for cell in cells):
             found += cells
             continue
@@ -228,10 +228,17 @@ def _moved_to_columns(slots: Sequence[_Slot], n_cols: int, ends: Ends) -> list[_
     return found
 
 
-def _without_gaps(slots: Sequence[_Slot], n_rows: int) -> list[_Slot]:
-    """The cells without rows that are only a gap between others: nothing stands there, and nothing could."""
+def _without_gaps(content: DocumentContent, slots: Sequence[_Slot], n_rows: int) -> list[_Slot]:
+    """The cells without rows that are only a gap between others: nothing stands there, and nothing could.
+
+    Behind the last row with text, that is as far as lines are drawn.
+    """
+    last = max(page for slot in slots for page, _ in slot.boxes)
+    inked = Box.hull(box for slot in slots for page, box in slot.boxes if page == last)
+    bottom = last * _PAGE + content.page(last).ruled_frame(inked).y1
     single = [(s.row, page * _PAGE, box) for s in slots for page, box in s.boxes if s.rowspan == 1]
     bands = extents((row, top + box.y0, top + box.y1) for row, top, box in single)
+    bands[n_rows] = (bottom, bottom)
     height = median([max(piece.height for piece in slot.pieces) for slot in slots if slot.boxes] or [0.0])
     starts = {slot.row for slot in slots if slot.boxes}
     gone: set[int] = set()
