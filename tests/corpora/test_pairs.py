@@ -405,6 +405,54 @@ def test_references_are_those_of_the_page_wherever_they_stand(tmp_path: Path) ->
     assert found.pages[1].elements[3].latex == "y=ax+b"
 
 
+def test_references_at_the_end_of_cells_belong_to_them(tmp_path: Path) -> None:
+    """They stood beside the table, of which the cells were accepted without them."""
+    rows = [["alpha", "Section 2", "Part 7.1"], ["beta", "Section 3", "Part 9"]]
+    page: list[Text] = [
+        (-1, 20 + 80 * c, 60 + 14 * r, text) for r, row in enumerate(rows) for c, text in enumerate(row)
+    ]
+    cells = [rf"{row[0]} & Section~\ref{{a}} & Part \ref{{b}}\\" for row in rows]
+    source = rf"\begin{{document}}\begin{{tabular}}{{lll}}{''.join(cells)}\end{{tabular}}\end{{document}}"
+    found = read(tmp_path, [[*page, (-1, 20, 200, "Below")]], "a.tex", source)
+    assert found.tables[0].parts[0].table.text_rows() == rows
+
+
+def test_a_table_with_words_right_beside_it_is_refused(tmp_path: Path) -> None:
+    rows = [["alpha", "Section 2"], ["beta", "Section 3"]]
+    page: list[Text] = [
+        (-1, 20 + 80 * c, 60 + 14 * r, text) for r, row in enumerate(rows) for c, text in enumerate(row)
+    ]
+    cells = "".join(f"<tr><td>{row[0]}</td><td>Section</td></tr>" for row in rows)
+    found = read(tmp_path, [page], "a.html", f"<table>{cells}</table>")
+    assert found.tables[0].refused == "text stands right beside it that is in no element: '23'"
+
+
+def test_headings_do_not_stand_in_the_contents(tmp_path: Path) -> None:
+    titles = ["Results of the whole year in numbers", "Outlook"]
+    contents: list[Text] = [
+        (-1, 20, 60 + 14 * k, f"{title} ...... {k + 2}") for k, title in enumerate(titles)
+    ]
+    page: list[Text] = [(-1, 20, 60 + 40 * k, title) for k, title in enumerate(titles)]
+    source = "".join(f"<h2>{title}</h2>" for title in titles)
+    found = read(tmp_path, [contents, page], "a.html", source)
+    assert [text for _, text in texts(found, 2)] == titles
+
+
+def test_sections_of_slides_are_no_headings(tmp_path: Path) -> None:
+    page: list[Text] = [(-1, 20, 60, "First part"), (-1, 20, 74, "Second part")]
+    parts = r"\section[a]{First part}\begin{frame}\frametitle{Second part}\end{frame}"
+    source = rf"\documentclass[t]{{beamer}}\begin{{document}}{parts}\end{{document}}"
+    assert not read(tmp_path, [page], "a.tex", source).pages
+
+
+def test_an_example_in_latex_does_not_end_the_document(tmp_path: Path) -> None:
+    page: list[Text] = [(-1, 20, 60, "section Example"), (-1, 20, 90, "A text behind the example")]
+    code = "\\begin{verbatim}\n\\section{Example}\n\\end{document}\n\\end{verbatim}\n"
+    source = f"\\begin{{document}}{code}A text behind the example\\end{{document}}"
+    found = read(tmp_path, [page], "a.tex", source)
+    assert [text for kind, text in texts(found) if kind != "code_txt"] == ["A text behind the example"]
+
+
 def test_a_heading_does_not_stand_within_a_line(tmp_path: Path) -> None:
     page: list[Text] = [
         (-1, 60, 40, "Tidal mills of the Sound"),

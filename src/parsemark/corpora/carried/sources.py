@@ -41,6 +41,9 @@ _ENCODING = re.compile(
     rb"|\\usepackage\s*+\[((?:latin|cp|koi|ansinew|applemac)[\w-]*+)\]\s*+\{inputenc\}", re.IGNORECASE,
 )  # fmt: skip
 _ENCODINGS = {**dict.fromkeys(("ansinew", "iso-8859-1"), "cp1252"), "applemac": "mac_roman"}
+_SLIDES = re.compile(r"\\documentclass\s*+(?:\[[^\[\]]{0,400}+\])?\s*+\{\w*beamer\w*\}")
+_SLIDE_TITLE = re.compile(r"\\(?:part|(?:sub){0,2}section|frametitle)\*?(?:\[[^\[\]]{0,400}+\])?(?=\{)")
+"""Sections of slides stand only in their contents, and frames may have the same titles."""
 _BIB_KEY = re.compile(r"\\bibitem\s*+(?:\[[^\[\]]{0,200}+\])?\{[^{}]{0,200}+\}")
 """Keys of a list of works, of which pages show numbers."""
 _NOTE = re.compile(r"^\[\^[^\]\s]+\]:[ \t]*+(.*+(?:\n(?: {4}|\t).*+)*+)\n?", re.MULTILINE)
@@ -63,6 +66,8 @@ def read_source(path: Path) -> list[Element]:
     if kind in ("latex", "markdown"):
         text = _text(path)
         if kind == "latex":
+            if _SLIDES.search(text):
+                text = _SLIDE_TITLE.sub(r"\\label", text)
             text = _BIB_KEY.sub(r"\\bibitem{}", _REFERENCE.sub(REFERENCE, expand_environments(text)))
         below = _NOTE.findall(text) if kind == "markdown" else []
         said = read_document(_NOTE_MARK.sub(REFERENCE, _NOTE.sub("", text)) if below else text, kind).elements

@@ -25,6 +25,7 @@ from parsemark.pdf.text import is_right_to_left
 TOLERANCE = 1.5  # points by which the ink of a cell may leave its row or column: accents, italics
 _PAGE = 1e6  # added to places on the next page, so that they are below all of this one
 _MIN_EMPTY_ROW = 1.5  # heights of a line that are free where an empty row is; less is a gap between rows
+_NEXT_WORD = 6.0  # points from a word to the next one of its line
 HOLDS_TABLE = "it holds another table, so it lays out a page"
 Ends = Callable[[Box], tuple[float, float]]  # where a box begins and ends along a row
 
@@ -402,13 +403,17 @@ def _raise_if_continued(content: DocumentContent, part: TablePart, head: Box | N
     bands = extents((row, box.y0, box.y1) for row, box in single if box is not None)
     gaps = [low[0] - high[1] for (r, high), (s, low) in pairwise(sorted(bands.items())) if s == r + 1]
     reach = 1.5 * max(gaps, default=0.0) + TOLERANCE
-    around = Box(part.box.x0, part.box.y0 - reach, part.box.x1, part.box.y1 + reach)
+    (x0, y0, x1, y1), beside = part.box.as_tuple(), _NEXT_WORD
+    places = {
+        "above or below": Box(x0, y0 - reach, x1, y1 + reach),
+        "beside": Box(x0 - beside, y0, x1 + beside, y1),
+    }
     loose = [page.glyphs[k] for k, owner in enumerate(page.owners) if owner in nobodys and is_ink(page, k)]
-    near = [glyph for glyph in loose if around.intersection_area(glyph.box) > 0]
-    near = [glyph for glyph in near if head is None or not head.holds_centre(glyph.box)]
-    if near:
-        words = "".join(glyph.text for glyph in near[:30])
-        raise RefusedError(f"text stands right above or below it that is in no element: {words!r}")
+    others = [glyph for glyph in loose if head is None or not head.holds_centre(glyph.box)]
+    for where, around in places.items():
+        if near := [glyph.text for glyph in others if around.intersection_area(glyph.box) > 0]:
+            words = "".join(near[:30])
+            raise RefusedError(f"text stands right {where} it that is in no element: {words!r}")
 
 
 def _with_repeated_heads(
