@@ -10,7 +10,7 @@ from tests.parsers.pages import write_page
 
 from parsemark import api
 from parsemark.errors import ParserError, UnknownNameError, UsageError
-from parsemark.model import Box, Element, Page, Sample, Table
+from parsemark.model import Box, Element, Page, Prediction, Sample, Table
 from parsemark.parsers import get_parser
 from parsemark.pdf import page_text
 from parsemark.report.badge import badge_svg
@@ -91,6 +91,13 @@ def test_lines_that_are_alike_keep_the_blank_before_them(
     predictions = {"mine": run.prediction("one", "mine"), "new": Page("one", 600, 800, changed)}
     monkeypatch.setattr(Run, "prediction", lambda _, sample, parser: predictions[parser])
     assert output_difference(run, "mine", "new").splitlines()[3:] == [" a,b", "+3,4"]
+
+
+def test_words_are_compared_where_the_tables_are_equal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {"mine": "one\ntwo three", "new": "one\ntwothree"}
+    predictions = {parser: Prediction("one", parser, text=text) for parser, text in said.items()}
+    monkeypatch.setattr(Run, "prediction", lambda _, sample, parser: predictions[parser])
+    assert output_difference(run, "mine", "new").splitlines()[3:] == [" one", "-two three", "+twothree"]
 
 
 def test_shrinking_removes_what_the_failure_does_not_need(run: Run, tmp_path: Path) -> None:

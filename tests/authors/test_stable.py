@@ -64,8 +64,10 @@ def found(pages: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Stabil
     truth = Page("two-p1", 600, 800, (Element("t0", "table", Box(10, 10, 200, 100), table=table),))
     samples = [Sample("two-p1", "two", 1, truth, pages), Sample("two-p2", "two", 2, None, pages)]
     corpus = Corpus.of("two", samples, root=folder, version="1", licence="CC0")
-    stability, run = api.stable(corpus, [str(worker)], out=folder / "out", workers=1)
-    assert len(run.records()) == len(run.table("samples"))
+    mute = folder / "mute.py"
+    mute.write_text(WORKER.replace('b"Another Writer" in data', "True"))
+    stability, run = api.stable(corpus, [str(mute), str(worker)], out=folder / "out", workers=1)
+    assert len(run.records()) == 2 * len(run.table("samples"))
     return stability, run.path
 
 
@@ -128,7 +130,9 @@ def test_what_cannot_be_rewritten_is_said(pages: Path, tmp_path: Path) -> None:
 
 def test_moves_are_named_and_nothing_is_lost(found: tuple[Stability, Path]) -> None:
     stability, folder = found
-    (own,) = stability.parsers
+    own, mute = stability.parsers
+    assert (mute.moved.value, mute.failed.value) == (0, 1), "who always fails is last, however steady"
+    assert own.failed.value == 1 and all(row.status == "parser_failed" for row in mute.rows)
     assert (own.moved.value, own.moved.n, own.changed.value) == (1.0, 2, 1.0)
     by_variant = own.by_variant()
     assert by_variant["again"] == by_variant["objects"] == by_variant["streams"] == (0, 0, 2)
@@ -137,7 +141,7 @@ def test_moves_are_named_and_nothing_is_lost(found: tuple[Stability, Path]) -> N
     assert by_variant["threads"] == (1, 2, 2), "words are no part of the score of the page with a truth"
     assert own.worst is not None and own.worst.variant == "claim" and own.worst.move == 1.0
     rows = pl.read_parquet(folder / "stability.parquet")
-    assert len(rows) == len(own.rows) == sum(n for *_, n in by_variant.values())
+    assert len(rows) == len(own.rows) + len(mute.rows) == 2 * sum(n for *_, n in by_variant.values())
     assert set(rows.filter(variant="claim")["status"]) == {"parser_failed"}
     assert {one.variant for one in stability.left_out} <= {"fonts", "printed"}
     assert '"worst"' in (folder / "stability.json").read_text()

@@ -248,3 +248,15 @@ def test_broken_pdfs_and_links_cost_their_document(tmp_path: Path) -> None:
     assert {sample.document for sample in corpus.samples()} == {"eu-910"}
     assert [remark.where for remark in corpus.left_out] == ["eu-909.pdf", "eu-911.pdf"]
     assert "leads outside" in corpus.left_out[0].message
+
+
+def test_a_table_of_which_only_the_place_is_known_charges_nobody(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "eu-904.pdf", (600, 800))
+    write(tmp_path / "eu-904-reg.xml", document([(1, bounds(100, 600, 300, 720))]))
+    make_pdf(tmp_path / "eu-911.pdf", (600, 800))
+    write(tmp_path / "eu-911-str.xml", document([(1, cell(0, 0, "a"))], [(1, "")]))
+    first, second = load_corpus(f"icdar2013:{tmp_path}").samples()
+    assert first.truth and second.truth
+    assert [t.is_unread for t in first.truth.tables] == [True]
+    assert [t.is_unread for t in second.truth.tables] == [False, True]
+    assert "-str.xml" in str(first.truth.tables[0].attributes["truth_error"])

@@ -262,6 +262,9 @@ def test_soric(tmp_path: Path) -> None:
     assert table.box == Box(50, 100, 150, 200) and table.table.text_rows() == [["a", "b"]]
     assert [e.table for e in two.truth.tables] == [None, None]
     assert two.truth.tables[0].attributes["truth_error"] == "There are 1 HTML files for 2 boxes."
+    (tmp_path / "html" / "doc_1_0.html").unlink()
+    (bare,) = list(load_corpus(f"soric:{tmp_path}").samples())[1].truth.tables
+    assert bare.attributes == {"rotated": False, "truth_error": "There are 0 HTML files for 1 boxes."}
 
 
 def test_soric_with_one_pdf_per_page(tmp_path: Path) -> None:

@@ -1,12 +1,15 @@
 """`parsemark rag`: the search and the answers that OHR-Bench scores."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer import Argument, Option
 
-from parsemark.cli.judge import Answers, Concurrency, JudgeOptions, MaxCost
+from parsemark.cli.judge import ASKING, Answers, Bill, Concurrency, JudgeOptions, MaxCost, print_statuses
+from parsemark.cli.printing import page_progress, plain_console
+from parsemark.plain_words import counted, visible
 from parsemark.system.files import write_text
 
 
@@ -33,7 +36,18 @@ def rag(
     if judge is None:
         lines = [line for parser in parsers for line, *_ in searched(opened, parser, top)]
     else:  # one limit on cost for all parsers
-        with JudgeOptions([judge], answers, concurrency, max_cost).opened() as (judges, asker):
-            lines = [line for p in parsers for line in answered(opened, p, judges[0], asker, top)]
+        asked = JudgeOptions([judge], answers, concurrency, max_cost)
+        with asked.opened() as ((chosen,), asker), page_progress(ASKING, None) as advance:
+            lines = [line for p in parsers for line in answered(opened, p, chosen, asker, top, advance)]
+            bill = Bill.of(asker)
     write_text(out, "".join(line.model_dump_json(exclude_none=True) + "\n" for line in lines))
     typer.echo(f"{len(lines)} lines in {out}.")
+    if judge is None:
+        return
+    failed = [why for line in lines for why in (line.failed or {}).values()]
+    counts = Counter(why.partition(":")[0] for why in failed) + Counter(ok=2 * len(lines) - len(failed))
+    print_statuses(plain_console(), {str(chosen): counts}, bill)
+    if failed:
+        typer.echo(f"{counted(len(failed), 'answer')} failed, the first: {visible(failed[0])}", err=True)
+    if failed or bill.over_usd:
+        raise typer.Exit(1)

@@ -53,6 +53,7 @@ def stable(
     for part in _stability_parts(found):
         console.print(part)
     console.print(f"\nAll figures: {run.path / 'stability.json'}", soft_wrap=True)
+    running.require_some_success(run, [own.parser for own in found.parsers], console)
 
 
 def _stability_parts(found: Stability) -> Iterator[Table | str]:
@@ -61,10 +62,11 @@ def _stability_parts(found: Stability) -> Iterator[Table | str]:
     for own in found.parsers:
         worst = own.worst
         said = "" if worst is None else f"{worst.sample}, {worst.variant}"
-        shares = (_share(own.moved), _share(own.changed))
+        shares = (_share(own.moved), _share(own.changed), percent(own.failed.value))
         rows.append([own.parser, *shares, "" if worst is None else rounded(worst.move, 2), said])
     score = found.figure or "likeness"
-    yield plain_table(("parser", f"{score} moves", "output changes", "worst move", "page and variant"), rows)
+    heads = ("parser", f"{score} moves", "output changes", "fails", "worst move", "page and variant")
+    yield plain_table(heads, rows)
     names = list(dict.fromkeys(name for own in found.parsers for name in own.by_variant()))
     counts = [own.by_variant() for own in found.parsers]
     by_variant = [[name, *("/".join(map(str, own[name])) for own in counts)] for name in names]

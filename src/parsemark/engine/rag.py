@@ -5,7 +5,7 @@ it, too: `ohr-bench(results=FILE)` scores it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -41,14 +41,15 @@ class BriefAnswer(BaseModel, extra="ignore", strict=True, frozen=True):
 
 
 def questions_of(run: Run) -> list[Mapping[str, Any]]:
-    """The questions of all pages, each once; UsageError if the run has none."""
+    """The questions of all pages, each once; UsageError if the run has none, or two of one ID."""
     found: dict[str, Mapping[str, Any]] = {}
     for sample in run.table("samples")["sample"]:
         truth = run.truth(sample)
         for question in (own_truth(truth, QUESTIONS, list) if truth is not None else None) or ():
             if missing := {"ID", "doc_name", "questions", "evidence_page_no"} - question.keys():
                 raise UsageError(f"A question of {sample} has no {min(missing)!r}: {str(question)[:80]}")
-            found.setdefault(str(question["ID"]), question)
+            if found.setdefault(own := str(question["ID"]), question) != question:
+                raise UsageError(f"Two questions have the ID {own!r}, one of them on {sample}. Rename it.")
     if not found:
         raise UsageError(f"No page of {run.path} has questions ({QUESTIONS}); see docs/boards/ohr-bench.md.")
     return list(found.values())
@@ -82,23 +83,33 @@ def searched(run: Run, parser: str, top: int = TOP) -> Iterator[tuple[ResultLine
         yield line, question, "\n\n".join(evidence)
 
 
-def answered(run: Run, parser: str, judge: Judge, asker: Asker, top: int = TOP) -> Iterator[ResultLine]:
-    """The same with what a model answers: from the pages of the evidence, and from what was fetched."""
+def answered(
+    run: Run, parser: str, judge: Judge, asker: Asker, top: int, advance: Callable[[int], None]
+) -> Iterator[ResultLine]:
+    """The same with what a model answers: from the pages of the evidence, and from what was fetched.
+
+    An answer that is not asked for or fails is empty, and `failed` says why.
+    """
     lines = list(searched(run, parser, top))
 
     def calls() -> Iterator[Call]:
         for line, question, evidence in lines:
             fetched = "\n\n".join(chunk["text"] for chunk in line.retrieval_results or ())
             for name, text in (("generated", evidence), ("end_to_end", fetched)):
-                # What is not asked or fails counts as an empty answer.
-                setattr(line, name, "")
+                call = Call(judge, _question(question["questions"], text), read, (line, name))
                 if len(question["questions"]) + len(text) <= MAX_CHARACTERS:
-                    yield Call(judge, _question(question["questions"], text), read, (line, name))
+                    yield call
+                else:
+                    why = f"The question and its text have more than {MAX_CHARACTERS:,} characters."
+                    keep(call, JudgeOutcome(Answered.UNFIT, message=why))
 
     def keep(call: Call, outcome: JudgeOutcome) -> None:
-        if outcome.status is Answered.OK:
-            line, name = call.tag
-            setattr(line, name, outcome.value.response)
+        line, name = call.tag
+        is_answered = outcome.status is Answered.OK
+        setattr(line, name, outcome.value.response if is_answered else "")
+        if not is_answered:
+            line.failed = {**(line.failed or {}), name: f"{outcome.status}: {outcome.message or 'no reason'}"}
+        advance(1)
 
     read = partial(read_reply, form=BriefAnswer)
     asker.ask(calls(), keep)

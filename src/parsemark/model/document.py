@@ -135,7 +135,7 @@ class Element:
     def is_unread(self) -> bool:
         """Whether it is a table of which at most the place is known: there is nothing to compare it with."""
         return self.category == Category.TABLE and (
-            TRUTH_ERROR in self.attributes or (self.table is None and not self.html)
+            TRUTH_ERROR in self.attributes or not (self.html if self.table is None else self.table.cells)
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from parsemark.errors import UsageError, require_known
-from parsemark.formats import write_table
+from parsemark.formats import markdown_of, write_table
 from parsemark.model import Element
 from parsemark.parsers import get_parser
 from parsemark.parsers.catalogue import with_version
@@ -26,10 +26,13 @@ _SUFFIX = {"markdown": "md", "html": "html", "latex": "tex"}
 
 
 def output_difference(run: Run, old: str, new: str) -> str:
-    """How the tables of two parsers differ, page by page, as a unified difference of their cells."""
+    """How the outputs of two parsers differ, page by page: in cells, or where these are equal in lines."""
     lines: list[str] = []
     for sample in sorted(run.table("samples")["sample"]):
-        before, after = (run.prediction(sample, parser).tables for parser in (old, new))
+        outputs = [run.prediction(sample, parser) for parser in (old, new)]
+        before, after = (_lines(output.tables) for output in outputs)
+        if before == after:
+            before, after = (markdown_of(output).splitlines() for output in outputs)
         lines += _difference(before, after, f"{old}: {sample}", f"{new}: {sample}")
     if len(lines) > MOST_LINES:
         lines = [*lines[:MOST_LINES], f"… {len(lines) - MOST_LINES} more lines"]
@@ -37,8 +40,8 @@ def output_difference(run: Run, old: str, new: str) -> str:
     return "".join(f"{line[:1]}{one_line(line[1:], 200)}\n" for line in lines)
 
 
-def _difference(before: Sequence[Element], after: Sequence[Element], old: str, new: str) -> Iterator[str]:
-    return difflib.unified_diff(_lines(before), _lines(after), old, new, n=1, lineterm="")
+def _difference(before: Sequence[str], after: Sequence[str], old: str, new: str) -> Iterator[str]:
+    return difflib.unified_diff(before, after, old, new, n=1, lineterm="")
 
 
 def _lines(elements: Sequence[Element]) -> list[str]:
@@ -76,7 +79,7 @@ def write_repro(
         name, content = _readable(run.raw(record.blob))
         files[name] = content
         found = run.prediction(sample, parser).tables
-    files["differences.diff"] = "\n".join([*_difference(true, found, "truth", parser), ""])
+    files["differences.diff"] = "\n".join([*_difference(_lines(true), _lines(found), "truth", parser), ""])
     with whole_folder(out) as folder:
         extract_page(pdf, page_number, folder / "page.pdf")
         smaller = None

@@ -68,6 +68,11 @@ class ParserStability:
         """Share of pages whose words or tables change in any variant."""
         return self._share({row.sample for row in self.rows if row.likeness < 1})
 
+    @cached_property
+    def failed(self) -> Figure:
+        """Share of pages on which it fails in any variant. Who always fails says the same, and nothing."""
+        return self._share({row.sample for row in self.rows if row.status != Status.OK})
+
     @property
     def worst(self) -> VariantOutput | None:
         """The largest move; None where nothing moves."""
@@ -89,7 +94,7 @@ class ParserStability:
 
 @dataclass(frozen=True)
 class Stability:
-    """All parsers, the steadiest first, and what could not be looked at."""
+    """All parsers, the steadiest first and those that always fail last, and what could not be looked at."""
 
     figure: str  # label of what is called score; empty where it is the likeness of outputs
     parsers: Sequence[ParserStability]
@@ -108,6 +113,7 @@ class Stability:
                 own.parser: {
                     "moved": own.moved.model_dump(),
                     "changed": own.changed.model_dump(),
+                    "failed": own.failed.model_dump(),
                     "worst": None if own.worst is None else asdict(own.worst),
                     "variants": {
                         name: {"moved": moved, "changed": changed, "pages": n}
@@ -135,7 +141,8 @@ def stability_of(run: Run, made: RewrittenCorpus, parsers: Sequence[str]) -> Sta
             values = figure.page_values(parser) if parser in figure.sums else ()
             scores |= {(s, parser): float(v) for s, v in zip(figure.samples, values, strict=False)}
     found = [ParserStability(parser, list(_rows(run, made, parser, scores))) for parser in parsers]
-    return Stability(label, sorted(found, key=lambda own: own.moved.value or 0.0), made.left_out)
+    found.sort(key=lambda own: (all(row.status != Status.OK for row in own.rows), own.moved.value or 0.0))
+    return Stability(label, found, made.left_out)
 
 
 def _rows(

@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 from rich.console import Console
 from tests.corpora.writing import write_corpus
-from tests.judges.chat_server import ChatServer, Request, completion, fenced_blocks
+from tests.judges.chat_server import ChatServer, Request, completion, error, fenced_blocks
 from tests.protocols.boards.test_docling_eval import families, same
 from tests.protocols.boards.test_protocols import page, values
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
+from parsemark.engine import rag
 from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
-from parsemark.errors import CorpusError
+from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Element, Page, Prediction, Sample
 from parsemark.protocols import get_protocol
 from parsemark.protocols.boards import ohr_bench
@@ -164,6 +165,36 @@ def test_a_search_and_a_model_give_what_is_scored(asked: Run, tmp_path: Path) ->
     assert figures["bad"]["f1"].value == 0.5 and (figures["bad"]["lcs"].value or 0) < 1
 
 
+@pytest.mark.parametrize(("left_out", "worth"), [("true", 1.0), ("false", 0.5)])
+def test_answers_that_fail_are_said_by_the_command_and_beside_the_figures(
+    asked: Run, tmp_path: Path, left_out: str, worth: float
+) -> None:
+    pytest.importorskip("bm25s")
+
+    def answer(request: Request, _count: int) -> Any:
+        is_first = "842" in fenced_blocks(request)["TEXT"]
+        return completion('{"response": "842 million"}') if is_first else error(404, "no such model")
+
+    out = tmp_path / "answers.jsonl"
+    with ChatServer(answer) as server:
+        arguments = ["rag", str(asked.path), "--out", str(out), "--top", "1", "--judge", server.spec()]
+        arguments += ["--answers", str(tmp_path / "a.sqlite"), "--concurrency", "1"]
+        result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 1 and "answers failed, the first: rejected: " in result.output
+    lines = {(own["parser"], own["ID"]): own for own in map(json.loads, out.read_text().splitlines())}
+    assert "failed" not in lines["good", "q1"]
+    assert (
+        lines["good", "q2"]["generated"] == ""
+        and "no such model" in lines["good", "q2"]["failed"]["generated"]
+    )
+    spec = f"ohr-bench(results={out},empty_left_out={left_out})"
+    (summary,) = score_run(asked, protocols=[spec], n_workers=1)
+    assert summary.parsers["good"]["f1"].value == worth
+    assert any(
+        note.startswith("good: 2 answers of a model to questions failed and are") for note in summary.notes
+    )
+
+
 def test_without_a_model_the_search_alone_is_scored(asked: Run, tmp_path: Path) -> None:
     pytest.importorskip("bm25s")
     out = tmp_path / "found.jsonl"
@@ -172,6 +203,12 @@ def test_without_a_model_the_search_alone_is_scored(asked: Run, tmp_path: Path) 
     score_run(asked, protocols=[spec], n_workers=1)
     figures = Run.open(asked.path).summary(spec).parsers["good"]
     assert figures["lcs"].value == 1 and figures["f1"].value is None
+
+
+def test_two_questions_of_one_id_are_refused(asked: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rag, "own_truth", lambda page, *_: [{**QUESTION, "ID": "q1", "questions": page.id}])
+    with pytest.raises(UsageError, match=r"Two questions have the ID 'q1', one of them on "):
+        rag.questions_of(asked)
 
 
 def test_unknown_parsers_and_questions_of_results_are_named_and_ties_are_level(

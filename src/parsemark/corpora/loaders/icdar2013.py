@@ -34,7 +34,7 @@ from parsemark.corpora.loaders.files import (
 from parsemark.corpora.loaders.truth_tables import filled_table
 from parsemark.errors import CorpusError
 from parsemark.formats.cell_text import clean
-from parsemark.model import AttributeValue, Box, Category, Cell, Element, Page, Relation, Sample
+from parsemark.model import TRUTH_ERROR, AttributeValue, Box, Category, Cell, Element, Page, Relation, Sample
 from parsemark.pdf import PageShape, page_shapes
 from parsemark.plain_words import counted
 
@@ -252,6 +252,8 @@ def _element(region: Region, shape: PageShape, n_regions: int) -> Element:
         attributes |= {"region": region.number + 1, "regions": n_regions}
     if n_changed or region.n_repaired:
         attributes["repaired_cells"] = n_changed + region.n_repaired
+    if not cells:
+        attributes[TRUTH_ERROR] = "Its cells are not in the document's -str.xml, or there is no such file."
     return Element(_element_id(region), Category.TABLE, box=box, table=table, attributes=attributes)
 
 

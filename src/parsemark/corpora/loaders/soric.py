@@ -130,13 +130,13 @@ def _annotation(files: _PageFiles) -> VocFile:
 
 
 def _elements(tables: list[VocObject], html: list[Path], scale: float) -> tuple[Element, ...]:
-    fits = len(html) in (0, len(tables))
-    sources = [read_text(path) for path in html] if html and fits else [None] * len(tables)
+    fits = len(html) == len(tables)
+    sources = [read_text(path) for path in html] if fits else [None] * len(tables)
     elements = []
     for i, (table, source) in enumerate(zip(tables, sources, strict=True), start=1):
         noted: dict[str, AttributeValue] = {"rotated": "rotated" in table.label}
         if not fits:
-            noted = {TRUTH_ERROR: f"There are {len(html)} HTML files for {len(tables)} boxes."}
+            noted[TRUTH_ERROR] = f"There are {len(html)} HTML files for {len(tables)} boxes."
         box = table.box.scaled(scale, scale)
         elements.append(table_element(f"t{i}", html=source, box=box, attributes=noted))
     return tuple(elements)

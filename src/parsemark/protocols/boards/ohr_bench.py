@@ -61,6 +61,7 @@ class ResultLine(BaseModel):
     """Chunks, each with `file_name`, `page_idx` and `text`."""
     generated: str | None = None  # from the pages of the evidence
     end_to_end: str | None = None  # from what was fetched
+    failed: dict[str, str] | None = None  # by stage, how asking ended and why: its empty answer is none
 
     @field_validator("retrieval_results")
     @classmethod
@@ -155,6 +156,17 @@ class OhrBenchProtocol(MeasuredProtocol):
             for what, names in unknown.items()
             if names
         ]
+        for parser in tables.parsers:
+            failed = [
+                why
+                for (own, _), line in lines.items()
+                if own == parser
+                for why in (line.failed or {}).values()
+            ]
+            if failed:
+                counts = "worth nothing" if not self.empty_left_out else "in no mean"
+                which = f"{counted(len(failed), 'answer')} of a model to questions failed and are {counts}"
+                notes.append(f"{parser}: {which}. The first: {failed[0]}")
         return summary.model_copy(update={"notes": [*summary.notes, *notes]})
 
     def _given(self, question: Mapping[str, Any], parser: str, what: str) -> Any:

@@ -20,7 +20,7 @@ By text nobody can say what answers it: it is not missed then, and no prediction
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import compress
@@ -53,21 +53,7 @@ RANKED = "-ranked"  # ending of the name of a rule where predictions were matche
 CATEGORY = str(Category.TABLE)
 
 
-@dataclass
-class LastTruth:
-    """What is prepared of the truth of a page, kept for the next parser's answer to the same page."""
-
-    _last: tuple[Page | None, dict[int, TableInput]] = field(default_factory=lambda: (None, {}))
-
-    def inputs_of(self, page: Page | None) -> dict[int, TableInput]:
-        """What is prepared of the tables of a page, by the identity of the elements."""
-        last, inputs = self._last
-        if last is not page:
-            inputs = {}
-            self._last = page, inputs
-        return inputs
-
-
+truth_input = lru_cache(maxsize=64)(TableInput)  # one truth is compared with the answers of many parsers
 _BULLET = re.compile(r"\s*[•‣◦▪▫●○■□◆◇➤➢✓✔∙·⁃–—*-](?:\s|$)")
 _MARK = re.compile(r"\s*(?:[^\w\s]+|\(?(?:\d{1,3}|[A-Za-z]|[ivxlcIVXLC]+)[.):])?\s*")
 """What stands before the item of a list, or says nothing."""
@@ -110,7 +96,6 @@ class PageScorer:
     metrics: Sequence[str]
     page: Page | None
     prediction: Prediction
-    truth_inputs: dict[int, TableInput] = field(default_factory=dict)
     in_order: bool = False
     out: PageScores = field(default_factory=PageScores)
     inputs: dict[int, TableInput] = field(default_factory=dict)
@@ -128,10 +113,10 @@ class PageScorer:
         for metric, n in ((TABLES_FOUND, len(positive)), (BOXES_FOUND, boxes), (EVIDENT_TABLES, evident)):
             self._record_page(metric, float(n) if self.prediction.status is Status.OK else None)
         if page_text is not None:
-            found = invented_text(self.prediction, page_text)
-            message = ", ".join(found.culprits) or None
-            self._record_page("invented_characters", found.characters, message)
-            self._record_page("invented_numbers", found.numbers, message)
+            characters, numbers, culprits = invented_text(self.prediction, page_text)
+            message = ", ".join(culprits) or None
+            self._record_page("invented_characters", characters, message)
+            self._record_page("invented_numbers", numbers, message)
         return self.out
 
     def _match(self, truth: Sequence[Element]) -> None:
@@ -180,7 +165,7 @@ class PageScorer:
 
     def _score(self, match: Match, metric: str, answer: Table | None) -> Score:
         chosen, pred = get_metric(metric), self._pred(match.pred[0])
-        truth = self._input(self._truth(match.truth[0]), self.truth_inputs)
+        truth = self._input(self._truth(match.truth[0]), truth_input)
         if answer is not None and (len(match.pred) > 1 or answer != pred.table):
             return guarded(chosen, partial(chosen.score, truth, TableInput(answer)))
         key = (match.truth[0], match.pred[0], metric)
@@ -188,12 +173,13 @@ class PageScorer:
             self.known[key] = guarded(chosen, partial(chosen.score, truth, self._input(pred)))
         return self.known[key]
 
-    def _input(self, element: Element, inputs: dict[int, TableInput] | None = None) -> TableInput:
-        known = self.inputs if inputs is None else inputs
-        if id(element) not in known:
+    def _input(
+        self, element: Element, prepare: Callable[[Table | str], TableInput] = TableInput
+    ) -> TableInput:
+        if id(element) not in self.inputs:
             source = element.table if element.table is not None else element.html or ""
-            known[id(element)] = TableInput(source)
-        return known[id(element)]
+            self.inputs[id(element)] = prepare(source)
+        return self.inputs[id(element)]
 
     def _record_page(self, metric: str, value: float | None, message: str | None = None) -> None:
         status = Status.OK if value is not None else Status.NO_PREDICTION
@@ -216,17 +202,9 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 MAX_CULPRITS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class InventedText:
-    """Shares of characters and numbers that the page does not contain; None where there are none at all."""
-
-    characters: float | None
-    numbers: float | None
-    culprits: tuple[str, ...]
-
-
-def invented_text(prediction: Prediction, page_text: str) -> InventedText:
-    """Compare the tables of a prediction with the page's text layer.
+def invented_text(prediction: Prediction, page_text: str) -> tuple[float | None, float | None, list[str]]:
+    """Shares of characters and numbers of a prediction's tables that the page's text layer does not contain
+    (None where there are none at all), and the first of them.
 
     Characters are counted in words (runs of letters and digits): a word is present if the page's text
     without white space and signs contains it, so hyphenation and letter spacing in the text layer do not
@@ -242,11 +220,9 @@ def invented_text(prediction: Prediction, page_text: str) -> InventedText:
     n_characters = sum(len(word) * n for word, n in words.items())
     n_new_characters = sum(len(word) * n for word, n in new_words.items())
     ranked = sorted({**new_words, **new_numbers}, key=lambda word: (-len(word), word))
-    return InventedText(
-        characters=n_new_characters / n_characters if n_characters else None,
-        numbers=sum(new_numbers.values()) / numbers.total() if numbers else None,
-        culprits=tuple(ranked[:MAX_CULPRITS]),
-    )
+    share = n_new_characters / n_characters if n_characters else None
+    number_share = sum(new_numbers.values()) / numbers.total() if numbers else None
+    return share, number_share, ranked[:MAX_CULPRITS]
 
 
 @lru_cache(maxsize=4)  # the parsers of a page follow each other
