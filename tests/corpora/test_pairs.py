@@ -552,6 +552,17 @@ def test_signs_and_currencies_of_cells_are_those_of_the_page(tmp_path: Path) -> 
     assert [part.table.text_rows() for table in found.tables for part in table.parts] == [shown]
 
 
+def test_backslashes_of_cells_are_those_of_the_page(tmp_path: Path) -> None:
+    """Some ways to write code double them."""
+    rows = [["\\title", "Its name"], ["\\year", "A number"]]
+    page: list[Text] = [
+        (-1, 20 + 80 * c, 60 + 14 * r, text) for r, row in enumerate(rows) for c, text in enumerate(row)
+    ]
+    cells = "".join(f"<tr><td>\\{a}</td><td>{b}</td></tr>" for a, b in rows)
+    found = read(tmp_path, [page], "a.html", f"<table>{cells}</table>")
+    assert found.tables[0].parts[0].table.text_rows() == rows
+
+
 def test_what_a_style_sheet_puts_before_a_cell_belongs_to_it(tmp_path: Path) -> None:
     found = read(
         tmp_path,

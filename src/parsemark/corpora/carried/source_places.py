@@ -245,8 +245,9 @@ class LaidPiece:
             return False  # capitals that a style sheet makes
         signs = signs_of(self.shown)
         is_readable = _LEADER not in signs and _UNREADABLE.isdisjoint(map(unicodedata.category, signs))
-        if self.in_cell and not formulas and signs != signs_of(self.text) and is_readable:
-            return False  # a minus or a currency that only the page has
+        slashes = self.text.count("\\") - self.shown.count("\\")
+        if self.in_cell and not formulas and (slashes or signs != signs_of(self.text)) and is_readable:
+            return False  # a minus or a currency that only the page has, or `\\\\` for a backslash of it
         return all(
             a.stop == b.start or not b.joined or (formulas and b.at > a.at + a.stop - a.start)
             for a, b in pairwise(self.runs)
