@@ -1,5 +1,6 @@
 """The page viewer: one page of HTML, pictures and a chunk of data for each page of the run, and for each
-parser the list of all elements, true and invented, that the viewer steps through.
+parser the list of all elements, true and invented, that the viewer steps through. What differs between truth
+and output is found in the browser (`assets/js/diff`).
 """
 
 from collections.abc import Mapping, Sequence
