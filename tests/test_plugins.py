@@ -109,7 +109,9 @@ BROKEN = {
         "@dataclass(frozen=True)\nclass Leaves(SameShape):\n    name = 'leaves'\n\n"
         "    def compute(self, truth, pred):\n        raise SystemExit\n\n\n"
         "@dataclass(frozen=True)\nclass Seven(SameShape):\n    name = 'seven'\n\n"
-        "    def compute(self, truth, pred):\n        return 7.0\n"
+        "    def compute(self, truth, pred):\n        return 7.0\n\n\n"
+        "@dataclass(frozen=True)\nclass Nothing(SameShape):\n    name = 'nothing'\n\n"
+        "    def compute(self, truth, pred):\n        return None\n"
     ),
     "bad_exit.py": "import sys\n\nsys.exit('bye')\n",
     "bad_protocol.py": (
@@ -136,7 +138,7 @@ def broken(work: Path) -> Path:
             package,
             "bad",
             "[parsemark.metrics]\nabsent = bad_import:Metric\nraises = bad_metric:Raises\nnone = json:loads\n"
-            "leaves = bad_metric:Leaves\nseven = bad_metric:Seven\n"
+            "leaves = bad_metric:Leaves\nseven = bad_metric:Seven\nnothing = bad_metric:Nothing\n"
             "other = bad_metric:Seven\nbye = bad_exit:Metric\n3d (new) = bad_metric:Seven\n"
             "[parsemark.protocols]\nabsent = bad_import:P\nno_pages = bad_protocol:NoPages\n"
             "no_summary = bad_protocol:NoSummary\nsome_pages = bad_protocol:SomePages\n"
@@ -160,10 +162,12 @@ def test_a_broken_plugin_marks_its_row_only(broken: Path) -> None:
 
 
 def test_a_metric_that_breaks_on_a_pair_costs_that_score(broken: Path) -> None:
-    parsemark(broken, "parsemark pairs pairs.jsonl -m leaves -m seven -m teds --out broken.jsonl", code=1)
+    metrics = "-m leaves -m seven -m nothing -m teds"
+    parsemark(broken, f"parsemark pairs pairs.jsonl {metrics} --out broken.jsonl", code=1)
     lines = [json.loads(line) for line in (broken / "broken.jsonl").read_text().splitlines()]
     scores = {line["metric"]: line for line in lines if "metric" in line} or lines[0]
     assert "SystemExit" in json.dumps(scores["leaves"]) and "outside of 0 to 1" in json.dumps(scores["seven"])
+    assert "value is None, no number; mend bad_metric" in json.dumps(scores["nothing"])
     assert "metric_failed" not in json.dumps(scores["teds"])
 
 

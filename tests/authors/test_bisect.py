@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.authors.releases import make_releases, write_pages, write_worker_script
 
 from parsemark import version_history
+from parsemark.cli.version_history import _show_both
 from parsemark.errors import UsageError
 from parsemark.report.history_page import bisection_words
 from parsemark.verdicts.bisection import Probe, bisect_versions
@@ -183,3 +184,17 @@ def test_with_a_command_any_package_can_be_bisected(workplace: Path) -> None:
     assert (found.last_good, found.first_bad, run) == ("1.22", "1.23", None)
     with pytest.raises(UsageError, match="Unknown parser 'tabler'"):
         version_history.bisect("tabler", "1.21", "1.26", corpus="corpus")
+
+
+def test_without_a_figure_both_outputs_are_shown_all_the_same(
+    workplace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def without_truth(*_: object) -> None:
+        raise UsageError("there is no page with a truth")
+
+    found, run = version_history.bisect("mine.py", "1.22", "1.23", corpus="corpus", page="s001")
+    monkeypatch.setattr("parsemark.verdicts.comparison.compare_parsers", without_truth)
+    assert run is not None
+    _show_both(run, "mine.py", found)
+    shown = capsys.readouterr().out
+    assert shown.startswith("--- ") and f"Report: {run.path / 'report' / 'index.html'}" in shown

@@ -1,6 +1,8 @@
 """`parsemark compare`: two parsers of a run, and two runs as CI compares them."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.store.fabricate import fabricate_run
@@ -8,8 +10,11 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.errors import UnknownNameError, UsageError
+from parsemark.protocols import FigureSums
+from parsemark.protocols.run_data.broken_pages import complete_sums
 from parsemark.report.comparison_text import comparison_markdown
 from parsemark.store import Run, RunFolder
+from parsemark.verdicts import comparison
 from parsemark.verdicts.comparison import compare_parsers, compare_runs
 
 PARSERS = ("first", "second", "third")
@@ -47,6 +52,20 @@ def test_the_better_one_is_named_first_with_its_number(runs: tuple[Run, Run]) ->
 def test_a_parser_is_not_compared_with_itself(runs: tuple[Run, Run]) -> None:
     with pytest.raises(UsageError, match="with itself"):
         compare_parsers(runs[0], "first", "first")
+
+
+def test_a_parser_without_figures_of_the_protocol_is_refused(
+    runs: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A parser of tables alone is not in the figures of `document`."""
+
+    def sums(*arguments: Any) -> list[FigureSums]:
+        found = complete_sums(*arguments)
+        return [replace(f, sums={p: own for p, own in f.sums.items() if p != "second"}) for f in found]
+
+    monkeypatch.setattr(comparison, "complete_sums", sums)
+    with pytest.raises(UsageError, match=r"second gives nothing that tables scores.* first, third"):
+        compare_parsers(runs[0], "first", "second")
 
 
 def test_one_parser_alone_asks_for_the_other(runs: tuple[Run, Run]) -> None:

@@ -1,6 +1,9 @@
 """A parser that failed on every page is no result, and the exit code says so."""
 
 import io
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -86,3 +89,15 @@ def test_pages_mean_the_same_everywhere_and_help_says_what() -> None:
     for command in ("try", "bench", "choose"):
         shown = " ".join(CliRunner().invoke(main.app, [command, "--help"]).output.split())
         assert "`7` (the first 7), `7-7` (the 7th alone)" in shown, command
+
+
+@pytest.mark.parametrize(("command", "code"), [("metrics", 0), ("corpus check /nowhere", 2)])
+def test_a_reader_that_closes_the_pipe_changes_no_exit_code(command: str, code: int) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    call = [sys.executable, "-c", "from parsemark.cli.main import run; run()", *command.split()]
+    with os.fdopen(writing, "wb") as closed:
+        done = subprocess.run(call, stdout=closed, stderr=subprocess.PIPE, check=False, timeout=60)
+        both = subprocess.run(call, stdout=closed, stderr=closed, check=False, timeout=60)
+    assert done.returncode == both.returncode == code
+    assert b"Traceback" not in done.stderr and b"Broken" not in done.stderr

@@ -21,7 +21,7 @@ from parsemark.corpora.carried.laying import read_pair
 from parsemark.corpora.carried.source_places import signs_of
 from parsemark.corpora.carried.tagged import TaggedDocument
 from parsemark.corpora.check import check_corpus
-from parsemark.errors import CorpusError
+from parsemark.errors import CorpusError, PdfError
 from parsemark.model import Category, Element
 
 PROSE = "Letters of a text that is long enough"
@@ -216,6 +216,26 @@ def test_a_table_with_formulas_without_values_is_named_as_such(tmp_path: Path) -
     assert not found.pages[1].covered
 
 
+@pytest.mark.parametrize(
+    ("name", "source", "encoding"),
+    [
+        ("a.html", "<p>Größe und Maß von Übel</p>", "cp1252"),
+        ("a.html", '<meta charset="windows-1250"><p>Größe und Maß von Übel</p>', "cp1250"),
+        ("a.tex", "\\usepackage[applemac]{inputenc}\\begin{document}Größe und Maß von Übel", "mac_roman"),
+    ],
+)
+def test_sources_in_other_encodings(tmp_path: Path, name: str, source: str, encoding: str) -> None:
+    (tmp_path / name).write_bytes(source.encode(encoding))
+    pdf = write_tagged(tmp_path / "a.pdf", [[]], [])
+    assert read_pair(pdf, tmp_path / name).missing == ("text_block 'Größe und Maß von Übel'",)
+
+
+def test_an_encoding_that_nothing_names_is_not_guessed(tmp_path: Path) -> None:
+    (tmp_path / "a.tex").write_bytes("Größe".encode("cp1252"))
+    with pytest.raises(PdfError, match="not UTF-8"):
+        read_pair(write_tagged(tmp_path / "a.pdf", [[]], []), tmp_path / "a.tex")
+
+
 def test_two_lists_of_word_are_two(tmp_path: Path) -> None:
     made: Any = docx.Document()
     for text, style in (
@@ -385,6 +405,54 @@ def test_references_are_those_of_the_page_wherever_they_stand(tmp_path: Path) ->
     assert found.pages[1].elements[3].latex == "y=ax+b"
 
 
+def test_references_at_the_end_of_cells_belong_to_them(tmp_path: Path) -> None:
+    """They stood beside the table, of which the cells were accepted without them."""
+    rows = [["alpha", "Section 2", "Part 7.1"], ["beta", "Section 3", "Part 9"]]
+    page: list[Text] = [
+        (-1, 20 + 80 * c, 60 + 14 * r, text) for r, row in enumerate(rows) for c, text in enumerate(row)
+    ]
+    cells = [rf"{row[0]} & Section~\ref{{a}} & Part \ref{{b}}\\" for row in rows]
+    source = rf"\begin{{document}}\begin{{tabular}}{{lll}}{''.join(cells)}\end{{tabular}}\end{{document}}"
+    found = read(tmp_path, [[*page, (-1, 20, 200, "Below")]], "a.tex", source)
+    assert found.tables[0].parts[0].table.text_rows() == rows
+
+
+def test_a_table_with_words_right_beside_it_is_refused(tmp_path: Path) -> None:
+    rows = [["alpha", "Section 2"], ["beta", "Section 3"]]
+    page: list[Text] = [
+        (-1, 20 + 80 * c, 60 + 14 * r, text) for r, row in enumerate(rows) for c, text in enumerate(row)
+    ]
+    cells = "".join(f"<tr><td>{row[0]}</td><td>Section</td></tr>" for row in rows)
+    found = read(tmp_path, [page], "a.html", f"<table>{cells}</table>")
+    assert found.tables[0].refused == "text stands right beside it that is in no element: '23'"
+
+
+def test_headings_do_not_stand_in_the_contents(tmp_path: Path) -> None:
+    titles = ["Results of the whole year in numbers", "Outlook"]
+    contents: list[Text] = [
+        (-1, 20, 60 + 14 * k, f"{title} ...... {k + 2}") for k, title in enumerate(titles)
+    ]
+    page: list[Text] = [(-1, 20, 60 + 40 * k, title) for k, title in enumerate(titles)]
+    source = "".join(f"<h2>{title}</h2>" for title in titles)
+    found = read(tmp_path, [contents, page], "a.html", source)
+    assert [text for _, text in texts(found, 2)] == titles
+
+
+def test_sections_of_slides_are_no_headings(tmp_path: Path) -> None:
+    page: list[Text] = [(-1, 20, 60, "First part"), (-1, 20, 74, "Second part")]
+    parts = r"\section[a]{First part}\begin{frame}\frametitle{Second part}\end{frame}"
+    source = rf"\documentclass[t]{{beamer}}\begin{{document}}{parts}\end{{document}}"
+    assert not read(tmp_path, [page], "a.tex", source).pages
+
+
+def test_an_example_in_latex_does_not_end_the_document(tmp_path: Path) -> None:
+    page: list[Text] = [(-1, 20, 60, "section Example"), (-1, 20, 90, "A text behind the example")]
+    code = "\\begin{verbatim}\n\\section{Example}\n\\end{document}\n\\end{verbatim}\n"
+    source = f"\\begin{{document}}{code}A text behind the example\\end{{document}}"
+    found = read(tmp_path, [page], "a.tex", source)
+    assert [text for kind, text in texts(found) if kind != "code_txt"] == ["A text behind the example"]
+
+
 def test_a_heading_does_not_stand_within_a_line(tmp_path: Path) -> None:
     page: list[Text] = [
         (-1, 60, 40, "Tidal mills of the Sound"),
@@ -482,6 +550,17 @@ def test_signs_and_currencies_of_cells_are_those_of_the_page(tmp_path: Path) -> 
     page = [(-1, 20 + 80 * c, 60 + 20 * r, text) for r, row in enumerate(shown) for c, text in enumerate(row)]
     found = read_pair(write_tagged(tmp_path / "a.pdf", [page], []), tmp_path / "a.xlsx")
     assert [part.table.text_rows() for table in found.tables for part in table.parts] == [shown]
+
+
+def test_backslashes_of_cells_are_those_of_the_page(tmp_path: Path) -> None:
+    """Some ways to write code double them."""
+    rows = [["\\title", "Its name"], ["\\year", "A number"]]
+    page: list[Text] = [
+        (-1, 20 + 80 * c, 60 + 14 * r, text) for r, row in enumerate(rows) for c, text in enumerate(row)
+    ]
+    cells = "".join(f"<tr><td>\\{a}</td><td>{b}</td></tr>" for a, b in rows)
+    found = read(tmp_path, [page], "a.html", f"<table>{cells}</table>")
+    assert found.tables[0].parts[0].table.text_rows() == rows
 
 
 def test_what_a_style_sheet_puts_before_a_cell_belongs_to_it(tmp_path: Path) -> None:

@@ -100,6 +100,20 @@ class TestTables:
         assert box(*own, other).as_tuple() == pytest.approx(own[1].as_tuple(), abs=1.5)
         assert box(Box(words.x0 - 9, words.y0 - 9, 290, 340)).as_tuple() == words.as_tuple()
 
+    @pytest.mark.parametrize("bottom", [118, 138])
+    def test_empty_rows_at_the_end_are_kept_as_far_as_lines_are_drawn(
+        self, tmp_path: Path, bottom: float
+    ) -> None:
+        texts, node = grid(ROWS, top=80)
+
+        def draw(pdf: pikepdf.Pdf, _: Any) -> None:
+            lines = "".join(f"{x} 335 m {x} {400 - bottom} l S " for x in (15, 90, 170, 215))
+            page = pdf.pages[0]
+            page.Contents = pdf.make_stream(lines.encode() + page.Contents.read_bytes())
+
+        document = read(tmp_path, [texts], (*node, ("TR", *[("TD",)] * 3)), change=draw)
+        assert rows_of(only_table(document)) == ROWS + [["", "", ""]] * (bottom > 130)
+
     def test_columns_that_stand_elsewhere_on_the_next_page(self, tmp_path: Path) -> None:
         """As on facing pages; a page that does not show its columns is refused as before."""
         shown = [["Name", "One", "Two"], *([f"n{k}", f"a{k}", f"b{k}"] for k in range(4))]

@@ -54,7 +54,7 @@ def test_none_forgotten() -> None:
     for module in (
         "teds",
         "grits",
-        "score_alignment",
+        "score_tables",
         "bags",
         "markup_text",
         "reader.metric",

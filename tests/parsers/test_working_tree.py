@@ -11,8 +11,9 @@ from tests.parsers.scripts import write_worker
 
 from parsemark.errors import ParserError
 from parsemark.parsers import Parser, get_parser
+from parsemark.parsers.fingerprint import modules_in
 from parsemark.parsers.parser import KIT
-from parsemark.parsers.working_tree import modules_in, package_name, tree_hash
+from parsemark.parsers.working_tree import package_name, tree_hash
 
 HEADER = """\
 # /// script

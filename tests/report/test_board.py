@@ -85,8 +85,9 @@ def test_another_version_of_a_protocol_is_another_league(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submissions, _ = read_submissions([folder / "bundles" / "first.zip", folder / "bundles" / "second.zip"])
-    protocol = submissions[1].protocols[0].model_copy(update={"comparability": 1})
-    object.__setattr__(submissions[1], "protocols", (protocol,))
+    index = submissions[1].index
+    protocol = index.protocols[0].model_copy(update={"comparability": 1})
+    object.__setattr__(submissions[1], "index", index.model_copy(update={"protocols": [protocol]}))
     leagues = make_leagues(submissions)
     assert [league.comparability for league in leagues] == [TablesProtocol.comparability, 1]
     assert [league.is_ours for league in leagues] == [True, False]

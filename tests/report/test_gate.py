@@ -486,12 +486,17 @@ def test_versions_are_timed_again_where_they_can_be_and_recorded_times_serve_whe
             update={"parsers": [e.model_copy(update={"versions": {"good-pdf": "1.0"}}) for e in m.parsers]}
         )
     )
-    monkeypatch.setattr(time_ratios, "get_parser", lambda name: name)
+    now = SimpleNamespace(fingerprint=next(e.fingerprint for e in run.manifest.parsers if e.name == "good"))
+    monkeypatch.setattr(time_ratios, "get_parser", lambda name: now)
     monkeypatch.setattr(time_ratios, "own_package", lambda parser: SimpleNamespace(name="good-pdf"))
-    monkeypatch.setattr(time_ratios, "at_version", lambda parser, version: f"{parser}@{version}")
+    monkeypatch.setattr(time_ratios, "at_version", lambda parser, version: f"good@{version}")
     monkeypatch.setattr(time_ratios, "time_in_turns", slower)
     result = gate_runs(run, old, limits, parsers=["good"], time_again=20)
-    assert asked == [("good@1.0", "good")] and not result.passed
+    assert asked == [("good@1.0", now)] and not result.passed
     assert [c.found for c in result.checks if c.name == "CPU time"] == ["1.30 × (at least 1.25)"]
     assert any("timed here, in turns" in note for note in result.notes)
+    assert not any("no longer what the new run was made with" in note for note in result.notes)
+    now.fingerprint = "another"
+    edited = gate_runs(run, old, limits, parsers=["good"], time_again=20)
+    assert any("no longer what the new run was made with" in note for note in edited.notes)
     assert gate_runs(run, old, limits, parsers=["good"]).passed, "recorded times alone say nothing is slower"

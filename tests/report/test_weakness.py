@@ -10,11 +10,11 @@ from tests.report.test_gate import edit_runs
 from tests.report.test_undefined import TABLE, finds_nothing, invents, make_run, with_tables
 from tests.report.test_words import summary_of
 
-from parsemark.protocols import Figure
+from parsemark.protocols import Figure, RunParser
 from parsemark.report import build_report, parser_page
 from parsemark.report.charts.catalogue import TIME, trade_off
 from parsemark.report.parser_page import FEWEST, profile
-from parsemark.report.source import RunSource, ShownParser
+from parsemark.report.source import RunSource
 from parsemark.store import Run, RunFolder
 
 __all__ = ["edit_runs"]  # a fixture
@@ -73,7 +73,7 @@ def test_worst_pages_are_the_worst_in_every_figure(weak: Run, protocol: str, tmp
 
 def test_less_may_be_better(edit_runs: tuple[Run, Run]) -> None:
     source = RunSource(edit_runs[1])
-    assert not source.summary.info(source.primary).higher_is_better
+    assert not source.summary.info(source.summary.primary).higher_is_better
     for parser in source.parsers:
         values = [page.value for page in parser_page.worst_pages(source, parser, set())]
         assert values and values == sorted(values, reverse=True) and min(values) > 0
@@ -88,8 +88,8 @@ def test_the_front_is_that_of_the_better_ones() -> None:
         name: {"f": Figure(value=values[name], n=1), TIME: Figure(value=seconds[name], n=1)}
         for name in values
     }
-    parsers = [ShownParser(name, 0, name) for name in values]
-    chart = trade_off(figures, SimpleNamespace(summary=summary, primary="f", parsers=parsers))
+    parsers = [RunParser(name, 0, name) for name in values]
+    chart = trade_off(figures, SimpleNamespace(summary=summary, parsers=parsers))
     assert chart is not None and "Down and to the left is better" in chart.caption
     front = chart.series[0]
     assert list(zip(front.x, front.y, strict=True)) == [(0.5, 0.4), (1.0, 0.4), (1.0, 0.1)]

@@ -7,13 +7,12 @@ import pytest
 from tests.report.test_undefined import fails, make_run, with_tables
 from tests.store.fabricate import fabricate_run
 
-from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
+from parsemark.protocols import Figure, FigureInfo, Ranking, RunParser, Summary, Verdict
 from parsemark.protocols.figures.summary import State
 from parsemark.report import build_report
 from parsemark.report.comparison_text import comparison_markdown, side_by_side
 from parsemark.report.leaderboard_table import leaderboard_table
 from parsemark.report.names import safe_name
-from parsemark.report.source import ShownParser
 from parsemark.report.terminal import leaderboard
 from parsemark.verdicts.comparison import compare_parsers
 
@@ -65,14 +64,14 @@ def test_the_first_line_says_what_the_rows_say(
     states: Mapping[str, State], info: Mapping[str, object], said: str
 ) -> None:
     summary = summary_of(states, **info)
-    parsers = [ShownParser(name, 0, name) for name in summary.parsers]
+    parsers = [RunParser(name, 0, name) for name in summary.parsers]
     assert leaderboard_table(parsers, summary, summary.parsers, summary.ranking).sentence == said
 
 
 def test_an_end_beside_0_keeps_its_side() -> None:
     """−.43 to .00 would be the same picture for a parser that is worse and for one that is not resolved."""
     summary = summary_of({"x": "worse"})
-    parsers = [ShownParser(name, 0, name) for name in summary.parsers]
+    parsers = [RunParser(name, 0, name) for name in summary.parsers]
     (row,) = (
         r
         for r in leaderboard_table(parsers, summary, summary.parsers, summary.ranking).rows

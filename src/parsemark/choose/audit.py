@@ -180,8 +180,9 @@ def _judge(
     printed = "" if inside is None else _fold(inside)
     if printed == wanted:
         return None  # what parsers read there is cut or put elsewhere by them
-    backed = tuple(votes.get(printed, {}).values())
-    if printed and (backed or not for_truth) and _slight(wanted, printed):
+    backed, most = tuple(votes.get(printed, {}).values()), max(1, round(SLIPS * len(wanted)))
+    is_slip = Levenshtein.distance(wanted, printed, score_cutoff=most) <= most  # no other part of the page
+    if printed and (backed or not for_truth) and is_slip:
         # Parsers that share the truth's reading of the text layer share its errors; what is printed decides.
         return (inside or "").strip(), backed, for_truth, len(readings), True
     if not votes:
@@ -194,12 +195,6 @@ def _judge(
     if not best or not doubts or len(for_truth) >= len(against):
         return None
     return spelling[best], against, for_truth, len(readings), in_layer
-
-
-def _slight(wanted: str, printed: str) -> bool:
-    """Whether two texts are so much alike that one is the other with a slip, not another part of the page."""
-    most = max(1, round(SLIPS * len(wanted)))
-    return Levenshtein.distance(wanted, printed, score_cutoff=most) <= most
 
 
 def _fold(text: str) -> str:

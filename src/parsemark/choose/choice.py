@@ -199,8 +199,7 @@ def choose(
         notes=(
             *([warning] if warning else []),
             *contradictions(run.run_tables()),
-            *_notes(agreement, used, len(skip)),
-            *_lost_words(candidates),
+            *_notes(agreement, used, len(skip), candidates),
         ),
         by_kind=best_by_kind(
             kinds,
@@ -375,7 +374,9 @@ def known_mean(values: Iterable[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def _notes(agreement: ParserAgreement, labels: UsableLabels, n_skipped: int) -> tuple[str, ...]:
+def _notes(
+    agreement: ParserAgreement, labels: UsableLabels, n_skipped: int, candidates: Sequence[ParserCandidate]
+) -> list[str]:
     shared = [f for f in agreement.families() if len(f) > 1]
     notes = [f"{', '.join(f)} have one vote together, because they make the same errors." for f in shared]
     if labels.n_out_of_turn:
@@ -390,14 +391,11 @@ def _notes(agreement: ParserAgreement, labels: UsableLabels, n_skipped: int) -> 
         notes.append(f"{counted(n_skipped, 'page')} skipped: the answer is about the others.")
     if len(agreement.families()) < 3:
         notes.append("Fewer than three independent families: agreement says little, labels are needed.")
-    return tuple(notes)
-
-
-def _lost_words(candidates: Sequence[ParserCandidate]) -> list[str]:
-    """What the pages themselves say: who loses much of what they show."""
     lossy = [f"{c.parser} {c.lost:.0%}" for c in candidates if c.lost is not None and c.lost >= MUCH_LOST]
-    asked = "of the words that can be seen on the pages (in its tables, where it gives nothing else)"
-    return [f"Lost or altered {asked}: {', '.join(lossy)}."] if lossy else []
+    if lossy:
+        asked = "of the words that can be seen on the pages (in its tables, where it gives nothing else)"
+        notes.append(f"Lost or altered {asked}: {', '.join(lossy)}.")
+    return notes
 
 
 MISSED, EXTRA, FAILED = "table_missed", "table_invented", "no_answer"

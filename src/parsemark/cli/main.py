@@ -11,7 +11,7 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer import Option
@@ -96,9 +96,12 @@ for group in (corpus.app, parsers.parsers, study.app, judge.app):
 
 def run() -> None:
     """Entry point: a user's error is one line on stderr, so is a full disk; a bug is a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what a terminal has no sign for costs nobody a result
-            stream.reconfigure(errors="replace")
+    for name in ("stdout", "stderr"):
+        if (stream := getattr(sys, name)) is not None and stream is getattr(sys, f"__{name}__"):
+            raw = io.BufferedWriter(_Stream(stream.fileno(), "w", closefd=False))
+            # What a terminal has no sign for costs nobody a result.
+            own = {"encoding": stream.encoding, "errors": "replace", "line_buffering": stream.line_buffering}
+            setattr(sys, name, io.TextIOWrapper(raw, **own))
     warnings.formatwarning = lambda message, *_, **__: f"! {message}\n"  # a line of our code helps nobody
     try:
         with needed_for("This command"), _importing_nothing_of_this_folder():
@@ -107,14 +110,24 @@ def run() -> None:
         _fail(str(error))
     except KeyboardInterrupt:  # before a command began; commands themselves say what is kept
         sys.exit(130)
-    except BrokenPipeError:  # the reader of our output has closed it, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
     except OSError as error:
         if error.errno not in _OUTSIDE:
             raise
         place = f"{error.filename}: " if error.filename else ""
         _fail(f"{place}{error.strerror}. What is done is kept; mend this and give the same command again.")
+
+
+class _Stream(io.FileIO):
+    """A standard stream. When its reader has closed it, as `head` does, what follows is lost and all goes on:
+    the exit code says what a command found, not who has read of it.
+    """
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            return len(data)
 
 
 @contextlib.contextmanager

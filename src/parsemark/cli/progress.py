@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from types import TracebackType
 
 from rich.console import Console
 from rich.markup import escape
@@ -33,9 +32,7 @@ class ProgressEvents(Events):
     def __enter__(self) -> ProgressEvents:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
     def apart(self, samples: frozenset[str]) -> None:
         """Remember them: they are in no count of failures, as in the leaderboard."""

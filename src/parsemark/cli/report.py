@@ -1,9 +1,8 @@
 """`parsemark report`, `figures`, `export` and `query`: a run as a site, for papers, as files, in SQL."""
 
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from typer import Argument, Option
@@ -33,17 +32,9 @@ def report(
     typer.echo(build_report(run, out or run / "report", against=against, also=also or ()))
 
 
-class FigureFormat(StrEnum):
-    """Formats of figure files."""
-
-    pdf = "pdf"
-    svg = "svg"
-    png = "png"
-
-
 def figures(
     run: Annotated[Path, Argument(help="Run directory.", show_default=False)],
-    kind: Annotated[FigureFormat, Option("--format", help="File format.")] = FigureFormat.pdf,
+    kind: Annotated[Literal["pdf", "svg", "png"], Option("--format", help="File format.")] = "pdf",
     out: Annotated[Path | None, Option(help="Folder of the figures; by default RUN/figures.")] = None,
 ) -> None:
     """Write the figures of a run for a paper (needs matplotlib: `pip install 'parsemark[figures]'`).
@@ -52,26 +43,17 @@ def figures(
     """
     from parsemark.report.figures_page import write_paper_figures
 
-    for path in write_paper_figures(run, out or run / "figures", kind.value):
+    for path in write_paper_figures(run, out or run / "figures", kind):
         typer.echo(path)
-
-
-class ExportFormat(StrEnum):
-    """What a run can be written as."""
-
-    MARKDOWN = "markdown"
-    LATEX = "latex"
-    CSV = "csv"
-    OMNIDOCBENCH = "omnidocbench"
-    BOARD = "board"
 
 
 def export(
     runs: Annotated[list[Path], Argument(help="Run; several corpora stand side by side.", metavar="RUN…")],
     *,
     format: Annotated[
-        ExportFormat, Option(help="A table for people, papers or programs, or whose files to write.")
-    ] = ExportFormat.MARKDOWN,
+        Literal["markdown", "latex", "csv", "omnidocbench", "board"],
+        Option(help="A table for people, papers or programs, or whose files to write."),
+    ] = "markdown",
     table: Annotated[
         list[str] | None,
         Option(
@@ -100,10 +82,10 @@ def export(
     if outputs is not None:
         _export_outputs(runs, outputs, out, parser)
         return
-    if format in (ExportFormat.BOARD, ExportFormat.OMNIDOCBENCH):
+    if format in ("board", "omnidocbench"):
         if len(runs) != 1 or out is None:
             raise UsageError(
-                f"--format {format.value} writes the files of one run to a folder: give one RUN and --out."
+                f"--format {format} writes the files of one run to a folder: give one RUN and --out."
             )
         _export_files(runs[0], format, protocol, out)
         return
@@ -117,7 +99,7 @@ def export(
         for key, what in known.missing.items():
             typer.echo(f"{key:24} not here: needs {what}")
         return
-    ending, write = WRITERS[format.value]
+    ending, write = WRITERS[format]
     chosen = choose_tables(known, wanted)
     if out is None:
         typer.echo("\n".join(write(entry) for entry in chosen), nl=False)
@@ -141,12 +123,12 @@ def _export_outputs(runs: list[Path], format: str, out: Path | None, parsers: li
     typer.echo(f"{counted(len(written), 'file')} in {folder}")
 
 
-def _export_files(run: Path, format: ExportFormat, protocol: str | None, out: Path) -> None:
+def _export_files(run: Path, format: str, protocol: str | None, out: Path) -> None:
     from parsemark.report.omnidocbench import export_omnidocbench
     from parsemark.report.outputs import export_board
     from parsemark.store import Run
 
-    if format is ExportFormat.BOARD:
+    if format == "board":
         typer.echo(f"{counted(export_board(run, protocol, out), 'file')} in {out}")
         return
     console = plain_console()

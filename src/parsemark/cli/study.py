@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from typer import Argument, Option
@@ -30,14 +29,6 @@ _HELP = "Compare metrics with people's ratings."
 app = typer.Typer(name="study", cls=Commands, help=_HELP, no_args_is_help=True)
 
 
-class Preparation(StrEnum):
-    """What the structural metrics are given."""
-
-    auto = "auto"
-    none = "none"
-    study = "study"
-
-
 @app.command("run")
 def run(
     file: Annotated[Path, Argument(metavar="RATINGS.json", help="Ours, or a published one.")],
@@ -47,12 +38,12 @@ def run(
     ] = None,
     out: Annotated[Path, Option(metavar="DIR", help="Where results are written.")] = Path("study"),
     prepare: Annotated[
-        Preparation,
+        Literal["auto", "none", "study"],
         Option(
             help="`study`: give structural metrics the HTML that the published study gave them. "
             "`auto`: do so if the file has its stored values."
         ),
-    ] = Preparation.auto,
+    ] = "auto",
     figures: Annotated[bool, Option(help="Draw scatter plots (needs the extra `figures`).")] = True,
     judge: judging.Judges = None,
     prompt_file: judging.PromptFile = None,
@@ -87,7 +78,7 @@ def run(
         asked = judging.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
         judged, bill = _judged(ratings, asked, repeats, bias)
     with page_progress("scoring", len(ratings.pairs)) as advance:
-        result = run_study(ratings, metrics, prepare.value, advance, judged)
+        result = run_study(ratings, metrics, prepare, advance, judged)
     written = write_results(result, out)
     ours = [column for column in result.columns if column.source == "metric"]
     write_page(result, ours, out / "disagreements.html")

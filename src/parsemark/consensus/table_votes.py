@@ -77,11 +77,6 @@ def folded_text(element: Element) -> str:
     return compact("".join(cell.text for cell in cells))[:_MAX_CHARS]
 
 
-def shared_cells(a: Table, b: Table) -> float:
-    """F1 of the multisets of filled cells."""
-    return multiset_f1(*(Counter(said for cell in t.cells if (said := compact(cell.text))) for t in (a, b)))
-
-
 def same_grid(a: Table, b: Table) -> float:
     """How alike two tables are: F1 of their filled cells, each with its neighbour to the right.
 

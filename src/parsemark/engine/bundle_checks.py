@@ -273,9 +273,8 @@ def compare_scores(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleChec
 
 def table_differences(table: str, theirs: pl.DataFrame, ours: pl.DataFrame) -> Iterator[str]:
     """What differs between matches or scores, row by row, as text."""
-    numbers, words = _VALUES[table]
-    keys = list(_KEYS[table])
-    left, right = (_prepared(frame, keys, numbers, words) for frame in (theirs, ours))
+    keys, (numbers, words) = list(_KEYS[table]), _VALUES[table]
+    left, right = (_prepared(frame, [*keys, *numbers, *words], keys) for frame in (theirs, ours))
     joined = left.join(right, on=[*keys, "_nth"], how="full", suffix="_anew", nulls_equal=True, coalesce=True)
     unlike = [pl.col("_there").is_null(), pl.col("_there_anew").is_null()]
     unlike += [pl.col(c).ne_missing(pl.col(f"{c}_anew")) for c in words]
@@ -285,29 +284,25 @@ def table_differences(table: str, theirs: pl.DataFrame, ours: pl.DataFrame) -> I
         unlike.append(((a - b).abs() > TOLERANCE).fill_null(False))
         unlike.append(a.is_nan().fill_null(False))
     for row in joined.filter(pl.any_horizontal(unlike)).sort(keys).iter_rows(named=True):
-        yield _describe(table, row, keys, numbers, words)
+        yield _describe(table, row, (*numbers, *words))
 
 
-def _prepared(
-    frame: pl.DataFrame, keys: list[str], numbers: Sequence[str], words: Sequence[str]
-) -> pl.DataFrame:
+def _prepared(frame: pl.DataFrame, columns: list[str], keys: list[str]) -> pl.DataFrame:
     lists = [pl.col(c).list.join("+") for c in keys if frame.schema[c] == pl.List(pl.String)]
-    shown = frame.select(*keys, *numbers, *words).with_columns(*lists, _there=pl.lit(True))
+    shown = frame.select(columns).with_columns(*lists, _there=pl.lit(True))
     return shown.with_columns(_nth=pl.int_range(pl.len()).over(keys))
 
 
-def _describe(
-    table: str, row: dict[str, Any], keys: list[str], numbers: Sequence[str], words: Sequence[str]
-) -> str:
-    what = [str(row[key]) for key in keys[2:] if row[key]]
+def _describe(table: str, row: dict[str, Any], values: Sequence[str]) -> str:
+    what = [str(row[key]) for key in _KEYS[table][2:] if row[key]]
     place = f"page {row['sample']}, {row['parser']}, {' '.join(what)}"
     if row["_there"] is None:
         return f"{place}: not in the {table} of the bundle"
     if row["_there_anew"] is None:
         return f"{place}: in the {table} of the bundle, but does not follow from the output"
-    values = [f"{c} {row[c]} in the bundle, {row[f'{c}_anew']} scored anew" for c in (*numbers, *words)]
-    unequal = [v for v, c in zip(values, (*numbers, *words), strict=True) if row[c] != row[f"{c}_anew"]]
-    return f"{place}: {'; '.join(unequal)}"
+    unequal = [(c, row[c], row[f"{c}_anew"]) for c in values if row[c] != row[f"{c}_anew"]]
+    said = (f"{c} {stated} in the bundle, {anew} scored anew" for c, stated, anew in unequal)
+    return f"{place}: {'; '.join(said)}"
 
 
 def compare_summary(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleCheck:

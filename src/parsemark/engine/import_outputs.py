@@ -92,11 +92,6 @@ def import_predictions(
     return run
 
 
-def read_output_file(path: Path) -> bytes:
-    """A file as a raw output for `read_raw`; FormatError if too large, no text, or unknown JSON."""
-    return _as_raw(_READERS[path.suffix.lower()](_read_text(path)))
-
-
 def _as_raw(data: dict[str, Any]) -> bytes:
     return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")
 
@@ -442,7 +437,10 @@ def _record(
         return _not_answered(sample, parser)
     path, is_shared = answer
     try:
-        raw = documents.page(path, place) if is_shared else read_output_file(path)
+        if is_shared:
+            raw = documents.page(path, place)
+        else:
+            raw = _as_raw(_READERS[path.suffix.lower()](_read_text(path)))
     except (FormatError, OSError) as error:
         why = f"{path.name}: {error}"
         return ParseRecord(sample, parser, Status.PARSER_FAILED, IMPORTED, error=why, finished=time.time())

@@ -41,14 +41,15 @@ class BriefAnswer(BaseModel, extra="ignore", strict=True, frozen=True):
 
 
 def questions_of(run: Run) -> list[Mapping[str, Any]]:
-    """The questions of all pages, each once; UsageError if the run has none."""
+    """The questions of all pages, each once; UsageError if the run has none, or two of one ID."""
     found: dict[str, Mapping[str, Any]] = {}
     for sample in run.table("samples")["sample"]:
         truth = run.truth(sample)
         for question in (own_truth(truth, QUESTIONS, list) if truth is not None else None) or ():
             if missing := {"ID", "doc_name", "questions", "evidence_page_no"} - question.keys():
                 raise UsageError(f"A question of {sample} has no {min(missing)!r}: {str(question)[:80]}")
-            found.setdefault(str(question["ID"]), question)
+            if found.setdefault(own := str(question["ID"]), question) != question:
+                raise UsageError(f"Two questions have the ID {own!r}, one of them on {sample}. Rename it.")
     if not found:
         raise UsageError(f"No page of {run.path} has questions ({QUESTIONS}); see docs/boards/ohr-bench.md.")
     return list(found.values())

@@ -60,7 +60,8 @@ _SAYS = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3}|\d\d")
 _FALSE = re.compile(r"\s*+0\s*+(?!0)")
 _CONDITION = re.compile(
     r"\\(?P<word>fi|else|if(?!f(?![A-Za-z@])|thenelse)[A-Za-z@]*+"
-    r"|(?:begin|end)\s?\{comment\}|end\s?\{document\})(?![A-Za-z@])"
+    r"|(?:begin|end)\s?\{comment\}|end\s?\{document\}"
+    r"|begin\s?\{(?P<code>verbatim|Verbatim|lstlisting|minted|alltt)\*?\})(?![A-Za-z@])"
 )
 _OPEN = re.compile(r"<!--|<(?:script|style|template)\b", re.IGNORECASE)
 _BEGIN = "\\begin{document}"
@@ -221,6 +222,7 @@ def _end(text: str, tag: Tag) -> Span:
 def _unseen_latex(text: str, *, open_ended: bool) -> Iterator[Span]:
     """Where conditions, comments and what is behind the document stand, open ends too if wanted."""
     start, depth, behind = 0, 0, 0
+    unclosed: set[str] = set()
     for found in _CONDITION.finditer(text):
         word = found["word"]
         spoken_of = text[max(0, found.start() - 1) : found.start()] == "`"
@@ -230,6 +232,10 @@ def _unseen_latex(text: str, *, open_ended: bool) -> Iterator[Span]:
             depth += {"fi": -1, "else": -(depth == 1)}.get(word, word.startswith("if"))
             if not depth:
                 yield start, found.end()
+        elif found["code"]:  # shows what is in it
+            closing = -1 if found["code"] in unclosed else text.find(f"\\end{{{found['code']}", found.end())
+            behind = max(behind, closing)
+            unclosed |= {found["code"]} if closing < 0 else set()
         elif word == "iffalse" or (word == "if" and _FALSE.match(text, found.end())):
             start, depth = found.start(), 1
         elif word.endswith("{document}"):

@@ -27,10 +27,10 @@ METRICS = Registry(
         "grits_top": "parsemark.metrics.grits:GritsTop",
         "grits_con": "parsemark.metrics.grits:GritsCon",
         "grits_avg": "parsemark.metrics.grits:GritsAvg",
-        "score_index": "parsemark.metrics.score_alignment:ScoreIndex",
-        "score_content": "parsemark.metrics.score_alignment:ScoreContent",
-        "score_content_shifted": "parsemark.metrics.score_alignment:ScoreContentShifted",
-        "score_avg": "parsemark.metrics.score_alignment:ScoreAvg",
+        "score_index": "parsemark.metrics.score_tables:ScoreIndex",
+        "score_content": "parsemark.metrics.score_tables:ScoreContent",
+        "score_content_shifted": "parsemark.metrics.score_tables:ScoreContentShifted",
+        "score_avg": "parsemark.metrics.score_tables:ScoreAvg",
         "content_jaccard": "parsemark.metrics.bags:ContentJaccard",
         "dar": "parsemark.metrics.bags:Dar",
         "cell_f1": "parsemark.metrics.bags:CellF1",
@@ -113,9 +113,14 @@ def guarded(metric: Metric[Any], scoring: Callable[[], Score]) -> Score:
     try:
         score = scoring()
         low, high = metric.facts.range
-        if score.value is None or low - _ROUNDING <= score.value <= high + _ROUNDING:
+        if score.status is not Status.OK:
             return score
-        why = f"The metric's value is {score.value}, outside of {low:g} to {high:g}"
+        if score.value is None or isinstance(score.value, bool):
+            why = f"The metric's value is {score.value}, no number"
+        elif low - _ROUNDING <= score.value <= high + _ROUNDING:
+            return score
+        else:
+            why = f"The metric's value is {score.value}, outside of {low:g} to {high:g}"
     except (Exception, SystemExit) as error:  # a failure is data
         said = " ".join(str(error).split())[:1000]
         why = f"The metric broke ({type(error).__name__}{f': {said}' if said else ''})"

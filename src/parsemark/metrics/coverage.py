@@ -1,4 +1,4 @@
-"""Text coverage: which characters of a page were lost, invented, or given more than once.
+"""Text coverage against a truth: which characters of a page were lost, invented, or given more than once.
 
 Needs no matching and no structure, only what is written on both sides. A character counts as found if one of
 the 5-grams around it occurs on the other side; a 5-gram that a prediction has more often than the truth is

@@ -28,7 +28,7 @@ _VERSIONED = re.compile(
 
 def parser_names() -> list[str]:
     """The names of all built-in and plugged-in parsers, sorted."""
-    return sorted({*_builtin(), *_plugins()})
+    return sorted({*builtin_scripts(), *_plugins()})
 
 
 def get_parser(spec: str) -> Parser:
@@ -63,16 +63,11 @@ def with_version(spec: str, version: str) -> str:
     return f"{head.strip()}@{version}{bracket}{options}"
 
 
-def builtin_script(name: str) -> Path | None:
-    """The worker script of a built-in parser; None for every other name."""
-    return _builtin().get(name)
-
-
 def find_script(name: str) -> Path:
     """The worker script of a parser, by name or by its own path; UsageError if there is none."""
     if name.endswith(".py"):
         return Path(name).expanduser().resolve()
-    scripts = _builtin()
+    scripts = builtin_scripts()
     if name in scripts:
         return scripts[name]
     plugins = _plugins()
@@ -91,7 +86,7 @@ def engine_of(parser: str) -> str:
         return engine_of(source[1])
     tool = tool_of(parser)
     try:
-        script = _builtin().get(tool) or _plugin_script(_plugins()[tool])
+        script = builtin_scripts().get(tool) or _plugin_script(_plugins()[tool])
         return read_declaration(script).info.engine or tool
     except (KeyError, ParsemarkError):
         return tool
@@ -112,7 +107,8 @@ def _make(spec: Spec, name: str, script: Path, *, builtin: bool = True) -> Parse
     return Parser(name, script, declaration, options, builtin, read_lock(script, declaration))
 
 
-def _builtin() -> dict[str, Path]:
+def builtin_scripts() -> dict[str, Path]:
+    """The worker scripts of the built-in parsers, by name."""
     return {path.stem: path for path in sorted(WORKERS.glob("*.py"))}
 
 

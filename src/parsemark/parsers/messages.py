@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from parsemark.specs import OptionValue
 from parsemark.system.secrets import masked, masked_bytes
 
 PROTOCOL = 1
@@ -46,11 +45,6 @@ class Answer:
     cpu_s: float | None
     peak_memory_mb: float | None = None
     cost_usd: float | None = None  # what the page cost, as the worker says; None where it says nothing
-
-
-def request_line(request_id: str, options: Mapping[str, OptionValue], **wanted: str | int) -> bytes:
-    """A request for a page of a file (`pdf`, `page`), or to load what the options need (`prepare`)."""
-    return json.dumps({"id": request_id, **wanted, "options": dict(options)}).encode() + b"\n"
 
 
 def read_hello(line: bytes) -> Hello:

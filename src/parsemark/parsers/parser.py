@@ -1,7 +1,5 @@
 """A parser as the rest of parsemark sees it: a name, facts, and a command that starts its worker."""
 
-import hashlib
-import json
 import os
 import re
 from collections.abc import Collection, Mapping
@@ -12,8 +10,9 @@ from typing import Literal
 
 from parsemark.parsers.declaration import Declaration, Info
 from parsemark.parsers.environment import Environment, Progress
-from parsemark.parsers.needs import given_files, missing_needs, program_versions
-from parsemark.parsers.working_tree import Requirement, modules_in, resolve_requirements
+from parsemark.parsers.fingerprint import fingerprint
+from parsemark.parsers.needs import missing_needs
+from parsemark.parsers.working_tree import Requirement, normal_name, resolve_requirement
 from parsemark.specs import OptionValue, Spec
 from parsemark.system.processes import Confinement, confinement_for, why_not_confined
 
@@ -100,8 +99,9 @@ class Parser:
     @property
     def requirements(self) -> tuple[Requirement, ...]:
         """The packages that its script lists, in that order."""
-        sources = {name: source.path for name, source in self.declaration.sources.items()}
-        return resolve_requirements(self.declaration.dependencies, sources, self.script.parent)
+        declared, folder = self.declaration, self.script.parent
+        sources = {normal_name(name): source.path for name, source in declared.sources.items()}
+        return tuple(resolve_requirement(text, sources, folder) for text in declared.dependencies)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -176,24 +176,6 @@ class Parser:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of what decides its output: script and modules beside it, kit, environment, options, programs.
-
-        Of the kit, what the script imports: a change of a part that it does not use changes nothing. The
-        environment is that of the packages as they are, also of those that are installed from a path.
-        """
-        digest = hashlib.sha256()
-        kit = sorted({KIT, *modules_in(KIT.parent, self.script)})
-        parts = [path.read_bytes() for path in (self.script, *kit)]
-        for part in (*parts, self.environment.key.encode()):
-            digest.update(hashlib.sha256(part).digest())
-        digest.update(json.dumps(dict(self.options), sort_keys=True).encode())
-        beside = [] if self.script.parent == WORKERS else modules_in(self.script.parent, self.script)
-        if (data := self.script.with_suffix(".json")).is_file():
-            beside = [*beside, data]
-        for path in beside:
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
-        if files := given_files(self.needs):
-            digest.update(json.dumps(files).encode())
-        if programs := program_versions(self.needs):
-            digest.update(json.dumps(programs, sort_keys=True).encode())
-        return digest.hexdigest()
+        """Hash of what decides its output."""
+        decisive = self.script, KIT, self.environment.key, self.options, self.needs
+        return fingerprint(*decisive, stands_alone=self.script.parent == WORKERS)

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from parsemark.errors import ParserError, UsageError
-from parsemark.parsers.environment import Environment, Progress, requirement_lines, run_uv
+from parsemark.parsers.environment import Environment, requirement_lines, run_uv
 from parsemark.parsers.parser import Parser
 from parsemark.parsers.session import WorkerFailure, WorkerSession
 from parsemark.parsers.trial import require_usable
@@ -80,8 +80,13 @@ def releases(package: str, *, pre: bool = False) -> tuple[str, ...]:
     ours = ("run", "--no-project", "--quiet", "--python", sys.executable, "python", "-m", "pip")
     pip = ours if find_spec("pip") is not None else ("tool", "run", "--quiet", "pip")
     wanted = [*flags, "index", "versions", package, *(["--pre"] if pre else [])]
+    # Where `uv` looks for packages, in the words of `pip`, which alone lists versions.
+    same = {"DEFAULT_INDEX": "INDEX_URL", "INDEX": "EXTRA_INDEX_URL"}
+    names = (*same, *same.values(), "FIND_LINKS", "NO_INDEX")
+    given = {name: os.environ.get(f"UV_{name}", "").replace(",", " ") for name in names}
+    places = {f"PIP_{same.get(name, name)}": value for name, value in given.items() if value}
     try:
-        said = run_uv(*pip, *wanted, variables=_pip_variables())
+        said = run_uv(*pip, *wanted, variables=places)
     except ParserError as error:
         if _NO_INDEX.search(str(error)) or "No matching distribution" not in str(error):
             why = f"The package index cannot be reached for {package}: {last_line(error)}"
@@ -92,14 +97,6 @@ def releases(package: str, *, pre: bool = False) -> tuple[str, ...]:
         ) from error
     listed = re.search(r"^Available versions: (.+)$", said, re.MULTILINE)
     return tuple(reversed(listed[1].split(", "))) if listed else ()
-
-
-def _pip_variables() -> dict[str, str]:
-    """Where `uv` looks for packages, in the words of `pip`, which alone lists versions."""
-    same = {"DEFAULT_INDEX": "INDEX_URL", "INDEX": "EXTRA_INDEX_URL"}
-    ours = ("DEFAULT_INDEX", "INDEX_URL", "INDEX", "EXTRA_INDEX_URL", "FIND_LINKS", "NO_INDEX")
-    given = {name: os.environ.get(f"UV_{name}", "").replace(",", " ") for name in ours}
-    return {f"PIP_{same.get(name, name)}": value for name, value in given.items() if value}
 
 
 def at_version(parser: Parser, version: str) -> Parser:
@@ -191,20 +188,20 @@ def _why(name: str, package: str, version: str, error: ParserError) -> str:
     return f"{name} cannot be installed: {last_line(error)}"
 
 
-def last_line(error: Exception, limit: int = 300) -> str:
+def last_line(error: Exception) -> str:
     """The end of what a program said, on one line: there it says what went wrong."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if re.search(r"error|cause|cannot|not found", line, re.I)]
     reasons = [line for line in lines if re.search(r"\bBecause\b", line)]  # `uv` begins with the reason
-    return (reasons[:1] or telling[-1:] or lines[-1:] or ["no reason given"])[0][:limit]
+    return (reasons[:1] or telling[-1:] or lines[-1:] or ["no reason given"])[0][:300]
 
 
-def require_start(parser: Parser, progress: Progress | None = None) -> None:
+def require_start(parser: Parser) -> None:
     """Install a version and start its worker once; ParserError says in a line what fails."""
     name = parser.name
     require_usable(parser)
     try:
-        parser.install(progress)
+        parser.install()
     except ParserError as error:
         raise ParserError(_why(name, "", "", error)) from error
     try:

@@ -23,7 +23,7 @@ from typing import Literal
 
 from parsemark.errors import ParserError
 from parsemark.parsers import messages
-from parsemark.parsers.messages import Answer, Hello, ProtocolError
+from parsemark.parsers.messages import Answer, ProtocolError
 from parsemark.parsers.parser import WorkerCommand
 from parsemark.specs import OptionValue
 from parsemark.system.processes import Supervised, describe_exit
@@ -87,7 +87,11 @@ class WorkerSession:
         if on_start is not None:
             on_start(self._supervised.pid)
         self._supervised.begin()
-        self.hello = self._shake_hands(start_timeout_s)
+        line = self._read_line(time.monotonic() + start_timeout_s, f"its start ({start_timeout_s:.0f} s)")
+        try:
+            self.hello = messages.read_hello(line)
+        except ProtocolError as error:
+            raise self._failure("start", f"The worker's first line is not valid: {error}.") from error
 
     def prepare(self, options: Mapping[str, OptionValue], *, timeout_s: float) -> None:
         """Have models loaded before the clock of a page starts, and before the worker has any page.
@@ -113,7 +117,8 @@ class WorkerSession:
         self._asked += 1
         # Not a number that could be guessed: nobody answers a question that was not read.
         request_id = secrets.token_hex(8)
-        self._write(messages.request_line(request_id, options, **wanted), deadline, what)
+        request = json.dumps({"id": request_id, **wanted, "options": dict(options)})
+        self._write(request.encode() + b"\n", deadline, what)
         line = self._read_line(deadline, what)
         try:
             return messages.read_answer(line, request_id)
@@ -158,13 +163,6 @@ class WorkerSession:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _shake_hands(self, timeout_s: float) -> Hello:
-        line = self._read_line(time.monotonic() + timeout_s, f"its start ({timeout_s:.0f} s)")
-        try:
-            return messages.read_hello(line)
-        except ProtocolError as error:
-            raise self._failure("start", f"The worker's first line is not valid: {error}.") from error
 
     def _read_line(self, deadline: float, doing: str) -> bytes:
         """The next line of the worker's stdout, waiting until the deadline at most."""

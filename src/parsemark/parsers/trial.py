@@ -8,7 +8,7 @@ from parsemark.errors import ParserError, PdfError, UsageError
 from parsemark.model import Prediction
 from parsemark.parsers.environment import Progress
 from parsemark.parsers.messages import WHOLE_DOCUMENT, Answer, Hello, ProtocolError, pages_in
-from parsemark.parsers.parser import Parser, WorkerCommand
+from parsemark.parsers.parser import Parser
 from parsemark.parsers.raw import read_raw
 from parsemark.parsers.session import WorkerFailure, WorkerSession
 from parsemark.system import BROKEN_ARCHIVE
@@ -51,7 +51,9 @@ def try_parser(
     where = pdf.name if whole or kind != "pdf" else f"page {page} of {pdf.name}"
     try:
         tell("starting its worker")
-        with WorkerSession(_telling(parser.command())) as session:
+        command = parser.command()
+        python, *flags, _, script = command.argv
+        with WorkerSession(replace(command, argv=(python, *flags, "-c", _TELLING, script))) as session:
             tell(f"reading {where}")
             asked = WHOLE_DOCUMENT if whole else page
             answer = session.ask(str(pdf.resolve()), asked, parser.options, timeout_s=timeout_s)
@@ -85,15 +87,7 @@ def describe(problem):
 kit._describe = describe
 kit.run_script(sys.argv[1])
 """
-
-
-def _telling(command: WorkerCommand) -> WorkerCommand:
-    """The same worker, but it also prints the traceback of a page that fails: a trial wants that.
-
-    Not a feature of the kit, since the kit is part of what cached parses are known by.
-    """
-    python, *flags, _, script = command.argv
-    return replace(command, argv=(python, *flags, "-c", _TELLING, script))
+"""Prints also the traceback of a page that fails. No feature of the kit, by which cached parses are known."""
 
 
 def _quoted(printed: str) -> str:

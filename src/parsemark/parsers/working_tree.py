@@ -1,15 +1,14 @@
-"""What a parser takes from the disk of its author: packages by path, and modules beside its script.
+"""Packages that a parser takes from the disk of its author, by path.
 
 These change without changing their name or version. So they are hashed: a changed file makes another
 environment and another fingerprint, and no result of the old code is taken for one of the new.
 """
 
-import ast
 import hashlib
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,19 +33,10 @@ class Requirement:
     path: Path | None = None  # the folder or the wheel that it is installed from; None if from an index
 
 
-def resolve_requirements(
-    dependencies: Iterable[str], sources: Mapping[str, Path], folder: Path
-) -> tuple[Requirement, ...]:
-    """The dependencies of a worker script, with paths made absolute, counted from its folder.
-
-    A path is `name @ file:///…`, `./…`, `../…` or absolute, or in `sources` (`[tool.uv.sources]`) by the
-    package's name.
+def resolve_requirement(text: str, sources: Mapping[str, Path], folder: Path) -> Requirement:
+    """A dependency of a worker script, with its path made absolute, counted from the script's folder: `name @
+    file:///…`, `./…`, `../…` or absolute, or in `sources` (`[tool.uv.sources]`) by the package's normal name.
     """
-    by_name = {normal_name(name): path for name, path in sources.items()}
-    return tuple(_resolve(text, by_name, folder) for text in dependencies)
-
-
-def _resolve(text: str, sources: Mapping[str, Path], folder: Path) -> Requirement:
     if named := _NAMED_PATH.fullmatch(text):
         path = _existing(folder / unquote(urlsplit(named[3]).path), text)
         return Requirement(f"{named[1]}{named[2] or ''} @ {path.as_uri()}{named[4] or ''}", path)
@@ -142,41 +132,3 @@ def _project(root: Path) -> dict[str, Any]:
         return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-
-
-def modules_in(folder: Path, script: Path) -> list[Path]:
-    """The files of a folder that a script imports, directly or through each other, sorted."""
-    found: set[Path] = set()
-    pending = [script]
-    while pending:
-        for path in _imported_beside(pending.pop(), folder):
-            if path not in found and path != script:
-                found.add(path)
-                pending.append(path)
-    return sorted(found)
-
-
-def _imported_beside(module: Path, folder: Path) -> Iterator[Path]:
-    bases = (folder, module.parent) if module.is_relative_to(folder) else (folder,)
-    for name in _imports(module):
-        for base in dict.fromkeys(bases):
-            target = base.joinpath(*name.split("."))
-            # A package runs its __init__, and may hold what is imported from it by name.
-            candidates = [target.with_suffix(".py"), target / "__init__.py"]
-            candidates += [parent / "__init__.py" for parent in target.parents if parent.is_relative_to(base)]
-            yield from (path for path in candidates if path.is_file() and path != base / "__init__.py")
-
-
-def _imports(module: Path) -> Iterator[str]:
-    try:
-        tree = ast.parse(module.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if base:
-                yield base
-            yield from (f"{base}.{alias.name}".lstrip(".") for alias in node.names if alias.name != "*")

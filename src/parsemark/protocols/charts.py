@@ -6,34 +6,25 @@ knows the name of a figure.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Literal
 
-from parsemark.protocols.figures.figure import Figure, FigureInfo, Style
+from parsemark.protocols.figures.figure import Figure, FigureInfo, Style, read_toml
 from parsemark.protocols.figures.summary import Slice, Summary
 
 Mark = Literal["line", "points", "bars", "band"]
 
 
-@cache
-def captions(package: str) -> dict[str, dict[str, str]]:
-    """What `captions.toml` of a package says of charts and tables."""
-    return tomllib.loads(files(package).joinpath("captions.toml").read_text(encoding="utf-8"))
-
-
 def captioned(package: str, name: str, **words: object) -> tuple[str, str, str]:
-    """Key, title and caption of a chart or table, with words for what stands in braces."""
-    own = captions(package)[name]
+    """Key, title and caption of a chart or table (`captions.toml`), with words for what stands in braces."""
+    own = read_toml(package, "captions.toml")[name]
     return own.get("key", name).format(**words), own["title"].format(**words), own["caption"].format(**words)
 
 
 def table_needs(package: str) -> dict[str, str]:
     """Key of a table to what a run must have for it."""
-    return {key: own["needs"] for key, own in captions(package).items() if "needs" in own}
+    return {key: own["needs"] for key, own in read_toml(package, "captions.toml").items() if "needs" in own}
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,16 +164,11 @@ class DataTable:
         cls, key: str, title: str, caption: str, summary: Summary, columns: Sequence[FigureColumn]
     ) -> DataTable:
         """A row for each parser, the best first."""
-
-        def row(parser: str) -> TableRow:
-            own = [
-                (part.figures.get(parser, {}) if part else summary.parsers[parser]).get(name)
-                for _, name, part in columns
-            ]
-            return TableRow(parser, tuple(own))
-
-        rows = tuple(map(row, summary.ordered()))
-        return cls(key, title, caption, tuple(column for column, *_ in columns), rows)
+        rows = []
+        for parser in summary.ordered():
+            parts = ((part.figures if part else summary.parsers, name) for _, name, part in columns)
+            rows.append(TableRow(parser, tuple(of.get(parser, {}).get(name) for of, name in parts)))
+        return cls(key, title, caption, tuple(column for column, *_ in columns), tuple(rows))
 
     def best(self, column: int) -> frozenset[int]:
         """The rows with the best value of a column; none where there is nothing to choose."""

@@ -71,16 +71,11 @@ class PageProtocol(ABC):
     @property
     def whole_documents(self) -> bool:
         """Whether `score_page` is given all pages of a document as one; its rows stand at the first page."""
-        return False
+        return getattr(self, "scope", "page") == "document"
 
     def preload(self) -> None:
         """Import what `score_page` imports late, once for all processes that score; by default nothing."""
         return
-
-    @classmethod
-    def from_options(cls, options: Mapping[str, Any]) -> PageProtocol:
-        """Build the protocol from the options of a spec, checking names and values."""
-        return cls(**check_options(cls, "Protocol", cls.name, options))
 
     @abstractmethod
     def score_page(self, truth: Page | None, prediction: Prediction, page_text: str | None) -> PageScores:
@@ -129,18 +124,19 @@ class PageProtocol(ABC):
     def summary_of(self, tables: RunTables, sums: Sequence[FigureSums], **parts: Any) -> Summary:
         """Make a summary of the sums of all figures as they are shown, the first of which ranks.
 
-        `parts` are fields of `Summary` that the protocol makes itself.
+        `parts` are fields of `Summary` that it makes itself; its counts come after documents and pages.
         """
-        from parsemark.protocols.figures.aggregate import page_groups, page_slices, parser_figures
+        from parsemark.protocols.figures.aggregate import page_slices, parser_figures
         from parsemark.protocols.figures.pair_verdicts import rank
 
         places = tables.places
         primary: str = parts.setdefault("primary", sums[0].info.name)
+        counts = {"documents": len(set(places.documents)), "pages": len(places.samples)}
+        parts["counts"] = counts | parts.get("counts", {})
         makers: dict[str, Callable[[], Any]] = {
-            "counts": lambda: {"documents": len(set(places.documents)), "pages": len(places.samples)},
             "figures": lambda: [figure.info for figure in sums],
             "parsers": lambda: {parser: parser_figures(sums, parser) for parser in tables.parsers},
-            "slices": lambda: page_slices(sums, page_groups(tables)),
+            "slices": lambda: page_slices(sums, tables),
             "ranking": lambda: next(
                 (rank(figure) for figure in sums if figure.info.name == primary), Ranking(figure=primary)
             ),
@@ -187,7 +183,7 @@ def get_protocol(spec: str) -> PageProtocol:
     cls = PROTOCOLS.load(parsed.name)
     if not (isinstance(cls, type) and issubclass(cls, PageProtocol)):
         raise PROTOCOLS.broken(parsed.name, TypeError("it is no subclass of PageProtocol"))
-    return cls.from_options(parsed.as_dict())
+    return cls(**check_options(cls, "Protocol", cls.name, parsed.as_dict()))
 
 
 def page_protocols() -> list[str]:

@@ -1,11 +1,9 @@
 """Elements as boards take them: truths in reading order, outputs read as elements, tables as HTML, labels."""
 
-import tomllib
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
 
 from parsemark.model import Category, Element, Page, Prediction
+from parsemark.protocols.figures.figure import read_toml
 
 
 def in_order(page: Page) -> list[Element]:
@@ -33,14 +31,10 @@ def predicted_elements(prediction: Prediction) -> Sequence[Element]:
     return read_output(prediction.text, prediction.format).elements
 
 
-@cache
-def _labels() -> dict[str, dict[str, str]]:
-    return tomllib.loads(files("parsemark.protocols.boards").joinpath("labels.toml").read_text("utf-8"))
-
-
 def board_label(board: str, element: Element) -> str:
     """What a board calls an element (`boards/labels.toml`)."""
-    labels, category = _labels()[board], str(element.category)
+    labels: dict[str, str] = read_toml("parsemark.protocols.boards", "labels.toml")[board]
+    category = str(element.category)
     return labels.get("caption" if category.endswith("_caption") else category, labels["other"])
 
 

@@ -6,9 +6,11 @@ default; a protocol names what it has something to say about.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from parsemark.model import Box, Element, Page, Prediction
 from parsemark.protocols.charts import Chart, DataTable, Section
@@ -111,66 +113,85 @@ class NamedProfile:
     sentence: str = ""  # how a profile that is not made of switches differs from those that are
 
 
-class RunParser(Protocol):
-    """A parser of a run, as charts and tables name it."""
+@dataclass(frozen=True, slots=True)
+class RunParser:
+    """A parser of a run, as charts, tables and pages name it."""
 
-    @property
-    def name(self) -> str:
-        """As in the run."""
-
-    @property
-    def key(self) -> str:
-        """For names of charts and files: letters, digits and hyphens."""
+    name: str
+    colour: int
+    key: str  # for names of charts and files: letters, digits and hyphens
+    kind: str = "parser"  # of its page: on a board that is its history
 
     @property
     def href(self) -> str:
-        """Where its page is, inside the site."""
+        """Its page, inside the site."""
+        return f"{self.kind}-{self.key}.html"
 
 
-class MatchView(Protocol):
-    """What errors are made of: the matches and scores of a run under one rule."""
+class ScoredTables:
+    """The matches and scores of a run by one protocol, under the rule of its leaderboard."""
 
-    @property
-    def rule(self) -> str:
-        """The matching rule of leaderboard and lists."""
+    def __init__(self, summary: Summary, shown: Presentation, scan: Callable[[str], pl.LazyFrame]) -> None:
+        self.summary, self.shown = summary, shown
+        self.scan = scan
+        """A table that may be too large to hold; collect only what is needed of it."""
 
-    @property
+    @cached_property
     def matches(self) -> pl.DataFrame:
-        """The matches under that rule."""
+        """One row per match, page and parser."""
+        return self.scan("matches").filter(rule=self.rule).drop("rule").collect()
+
+    def scores_of(self, parser: str) -> pl.DataFrame:
+        """One row per score of a parser's elements; read anew each time."""
+        return self._scores().filter(parser=parser).collect()
 
     def scores_by(self, metric: str) -> pl.DataFrame:
-        """The scores of elements under that rule by one metric."""
+        """The same by one metric."""
+        return self._scores().filter(metric=metric).collect()
 
-    def scan(self, name: str) -> pl.LazyFrame:
-        """A table of the run that may be too large to hold."""
+    def _scores(self) -> pl.LazyFrame:
+        import polars as pl
 
+        own = self.scan("scores").filter(pl.col("element") != "", rule=self.rule)
+        return own.select("sample", "parser", "element", "pred", "metric", "value", "status")
 
-class RunView(MatchView, Protocol):
-    """What charts and tables are made of: a scored run as the report reads it."""
-
-    @property
-    def summary(self) -> Summary:
-        """What the protocol said about the run."""
-
-    @property
-    def parsers(self) -> Sequence[RunParser]:
-        """In the order in which they are shown."""
-
-    @property
-    def corpus(self) -> str:
-        """Name and version of the corpus."""
-
-    @property
-    def samples(self) -> pl.DataFrame:
-        """One row per page, without its truth; `page` is its number."""
-
-    @property
+    @cached_property
     def metrics(self) -> tuple[str, ...]:
         """The metrics of the scores of elements, in the protocol's order."""
+        present = set(self._scores().select("metric").unique().collect()["metric"])
+        known = [metric for metric in self.shown.metrics if metric in present]
+        return (*known, *sorted(present - {*known} - self.shown.hidden_metrics))
+
+    @cached_property
+    def main_metric(self) -> str:
+        """The metric that lists of elements are sorted by; empty where nothing was scored."""
+        return self.metrics[0] if self.metrics else ""
+
+    @cached_property
+    def rule(self) -> str:
+        """The matching that leaderboard and lists use for all parsers."""
+        stated = self.summary.settings.get("match")
+        return stated if stated in self.rules else self.rules[0] if self.rules else ""
+
+    @cached_property
+    def rules(self) -> tuple[str, ...]:
+        """The matchings that people may choose from."""
+        present = sorted(self.scan("matches").select("rule").unique().collect()["rule"])
+        return tuple(rule for rule in self.shown.rules or present if rule in present)
+
+
+class RunView(ScoredTables, ABC):
+    """What charts and tables are made of: a scored run as the report reads it."""
+
+    parsers: Sequence[RunParser]  # in the order in which they are shown
+    corpus: str  # name and version
+    samples: pl.DataFrame  # one row per page, without its truth; `page` is its number
 
     def details(self, part: str, parser: str) -> Any:
-        """What the summary's details hold for a parser."""
+        """What the protocol keeps for its own charts about a parser; empty if nothing."""
+        return self.summary.details.get(part, {}).get(parser) or {}
 
+    @abstractmethod
     def element_link(self, sample: str, parser: str, element: str) -> str:
         """Where an element is shown, inside the site."""
 
@@ -186,11 +207,6 @@ def errors_by_kind(matches: pl.DataFrame, errors: Mapping[str, str]) -> pl.DataF
         .explode("element")
         .select("sample", "parser", "element", "error")
     )
-
-
-def no_errors(run: MatchView) -> pl.DataFrame:
-    """Say that matches show no errors."""
-    return run.matches.select("sample", "parser", element="kind", error="kind").clear()
 
 
 def _nothing(*_: Any) -> list[Any]:
@@ -210,7 +226,9 @@ class Presentation:
     """What a run must have for each of these tables, by its key, as what follows "needs"."""
 
     error_kinds: tuple[ErrorKind, ...] = ()  # types of errors, in the order in which they are shown
-    element_errors: Callable[[MatchView], pl.DataFrame] = no_errors
+    element_errors: Callable[[ScoredTables], pl.DataFrame] = lambda run: run.matches.select(
+        "sample", "parser", element="kind", error="kind"
+    ).clear()
     """Errors that matches show: `sample`, `parser`, `element`, `error` (the name of an `ErrorKind`)."""
     explain: Callable[[Element, Element], Explanation | None] | None = None
     """Why a matched pair (truth, prediction) scores as it does; the function gives None where nothing can be
@@ -239,15 +257,6 @@ class Presentation:
     """The figure that compares pages (scope `page`), or elements of a category, with one attribute."""
     sure_above: float = 0.0
     """A prediction with a confidence up to this answers nothing, and is not shown as invented."""
-
-    def shown_rules(self, present: Sequence[str]) -> list[str]:
-        """Choose the matching rules of a run that the viewer offers."""
-        return [rule for rule in self.rules if rule in present] if self.rules else sorted(present)
-
-    def shown_metrics(self, present: Sequence[str]) -> list[str]:
-        """Put the metrics of a run in order."""
-        known = [metric for metric in self.metrics if metric in present]
-        return [*known, *sorted(set(present) - set(known) - self.hidden_metrics)]
 
     def words_for_rule(self, rule: str) -> str:
         """Say what a matching rule does."""

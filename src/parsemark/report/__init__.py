@@ -1,4 +1,4 @@
-"""Turns a stored run into tables, figures and a static site."""
+"""Turns a stored run into tables, figures and a static site; `assets/js/diff` tells outputs from truths."""
 
 from __future__ import annotations
 

@@ -9,13 +9,12 @@ from parsemark.corpora import Corpus
 from parsemark.engine.verify_bundle import verify_confined
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted
-from parsemark.protocols import FigureInfo, Summary
+from parsemark.protocols import FigureInfo, RunParser, Summary
 from parsemark.report.build import build_site
 from parsemark.report.colours import colour_indices
 from parsemark.report.leaderboard_table import Scale, leaderboard_cell, leaderboard_table
 from parsemark.report.names import safe_name
 from parsemark.report.site import Link, ReportOptions, SitePages, new_site
-from parsemark.report.source import ShownParser
 from parsemark.system import remove_tree
 from parsemark.verdicts.leagues import (
     Entry,
@@ -114,7 +113,7 @@ class _BoardSite(SitePages):
         self._scratch = root.parent
         names = sorted({entry.name for league in leagues for entry in league.entries})
         colours = colour_indices(names)
-        self._parsers = {n: ShownParser(n, colours[n], safe_name(n), "history") for n in names}
+        self._parsers = {n: RunParser(n, colours[n], safe_name(n), "history") for n in names}
 
     def navigation(self) -> list[Link]:
         """The board itself."""
@@ -135,34 +134,21 @@ class _BoardSite(SitePages):
             for name, rows in self._history(league, summary).items():
                 histories[name].append(rows)
         # One protocol in one version, whose leagues stand side by side without being compared.
-        sections = [
-            {
-                "protocol": key[0],
-                "comparability": key[1],
-                "headline": headlines[key],
-                "columns": own,
-                "parsers": self._ordered(own, headlines[key]),
-            }
-            for key, own in columns.items()
-        ]
-        self.page(
-            "index",
-            template="boards.html",
-            scripts=("js/boards.js",),
-            sections=sections,
-            submissions=submissions[::-1],
-            refused=refused,
-            verified=verified,
-        )
+        sections: list[dict[str, Any]] = []
+        for key, own in columns.items():
+            named = {"protocol": key[0], "comparability": key[1], "headline": headlines[key]}
+            sections.append({**named, "columns": own, "parsers": self._ordered(own, headlines[key])})
+        told = {"submissions": submissions[::-1], "refused": refused, "verified": verified}
+        self.page("index", template="boards.html", scripts=("js/boards.js",), sections=sections, **told)
         for name, parts in histories.items():
             page = self._parsers[name].href.removesuffix(".html")
             self.page(page, template="history.html", parser=self._parsers[name], parts=parts)
 
-    def _ordered(self, columns: Sequence[LeagueColumn], headline: FigureInfo) -> list[ShownParser]:
+    def _ordered(self, columns: Sequence[LeagueColumn], headline: FigureInfo) -> list[RunParser]:
         """The parsers of some leagues, the best of the first league first."""
         sign = -1.0 if headline.higher_is_better else 1.0
 
-        def places(parser: ShownParser) -> list[float]:
+        def places(parser: RunParser) -> list[float]:
             found = [column.standings.get(parser.name) for column in columns]
             values = [None if standing is None else standing["cell"].value for standing in found]
             return [float("inf") if value is None else sign * value for value in values]
@@ -188,17 +174,12 @@ class _BoardSite(SitePages):
         parsers = [self._parsers[name] for name in entries]
         board = leaderboard_table(parsers, summary, summary.parsers, summary.ranking)
         has_report = self._reports and league.is_ours
-        standings = {
-            row.parser.name: {
-                "cell": row.cells[summary.primary],
-                "rank": row.rank.text,
-                "href": f"{league.key}/parser-{row.parser.key}.html" if has_report else "",
-                "version": entries[row.parser.name].version,
-                "warning": _warning(entries[row.parser.name], summary),
-            }
-            for row in board.rows
-            if summary.primary in row.cells
-        }
+        standings: dict[str, dict[str, Any]] = {}
+        for row in (row for row in board.rows if summary.primary in row.cells):
+            entry, href = entries[row.parser.name], f"{league.key}/parser-{row.parser.key}.html"
+            reached = {"cell": row.cells[summary.primary], "rank": row.rank.text}
+            told = {"version": entry.version, "warning": _warning(entry, summary)}
+            standings[row.parser.name] = {**reached, "href": href if has_report else "", **told}
         note = (f"matched by {league.rule} · " if league.rule else "") + counted(league.n_pages, "page")
         if league.is_partial:
             note += f" of {league.corpus.n_samples:,}"

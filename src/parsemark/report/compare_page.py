@@ -19,20 +19,15 @@ def _write(site: Site) -> None:
     for k, of_protocol in enumerate(site.sources):
         for n, parser in enumerate(source.parsers):
             write_chunk(site.root, f"values/{k}/{n}", page_values(of_protocol, parser.name))
-    site.page(
-        "compare",
-        scripts=(*CHART_SCRIPTS, "js/compare.js"),
-        parsers={parser.name: parser for parser in source.parsers},
-        best=source.summary.ordered()[:2],
-        protocols=[site.title(s) for s in site.sources],
-        older=site.older,
-        most_pages=SHOWN_PAGES,
-    )
+    parsers, protocols = {p.name: p for p in source.parsers}, [site.title(s) for s in site.sources]
+    compared = {"best": source.summary.ordered()[:2], "older": site.older, "most_pages": SHOWN_PAGES}
+    scripts = (*CHART_SCRIPTS, "js/compare.js")
+    site.page("compare", scripts=scripts, parsers=parsers, protocols=protocols, **compared)
 
 
 def _protocol(source: RunSource) -> dict[str, Any]:
     infos = source.summary.shown()
-    primary = source.summary.info(source.primary)
+    primary = source.summary.info(source.summary.primary)
     columns = [
         {"key": i.name, "label": i.label, "higher_is_better": i.higher_is_better, "digits": DIGITS[i.style]}
         for i in infos
@@ -44,7 +39,7 @@ def _protocol(source: RunSource) -> dict[str, Any]:
         "columns": columns,
         "figures": {
             parser: {i.name: own[i.name].value for i in infos if i.name in own}
-            for parser, own in source.figures.items()
+            for parser, own in source.summary.parsers.items()
         },
         "verdicts": [
             {"a": v.a, "b": v.b, "words": in_words(v, primary, extent(source.primary_sums))}

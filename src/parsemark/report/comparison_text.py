@@ -105,7 +105,9 @@ def side_by_side(run: Run, comparison: Comparison, *, older: Path | None = None)
     report = run.path / "report"
     a = comparison.a.removesuffix(" (new)") if older else comparison.a
     shown = [a] if older else [a, comparison.b]
-    if not report_holds(report, shown, older=older is not None):
+    # The report has to be there with these parsers, and with an older run where that is asked for.
+    parts = [report / "viewer.html", *(report / f"parser-{safe_name(name)}.html" for name in shown)]
+    if not all(part.exists() for part in (*parts, *([report / "data" / "older"] if older else []))):
         again = f" --against {shlex.quote(str(older))}" if older else ""
         return f"Side by side: parsemark report {shlex.quote(str(run.path))}{again}, then Compare.\n"
     beside = {"beside_older": a} if older else {"beside": comparison.b}
@@ -125,13 +127,6 @@ def report_link(run: Run, base: str | None) -> PageLink | None:
         return None
     root = base.rstrip("/") if base is not None else report.resolve().as_uri()
     return lambda parser, sample: f"<{root}/{viewer_link(page=sample, parser=parser)}>"
-
-
-def report_holds(report: Path, parsers: Sequence[str], *, older: bool) -> bool:
-    """Whether a run's report is there with these parsers, and has an older run where that is asked for."""
-    parts = [report / "viewer.html", *([report / "data" / "older"] if older else [])]
-    parts += [report / f"parser-{safe_name(name)}.html" for name in parsers]
-    return all(part.exists() for part in parts)
 
 
 def runs_markdown(result: RunComparison, below: float | None = None) -> str:
@@ -171,11 +166,8 @@ def _numbers(v: Verdict, info: FigureInfo) -> str:
 def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
     """Write a gate for a pull request: checks, errors by type, and pages that got worse with their links."""
     failed = result.failed
-    head = (
-        f"**Gate failed: {len(failed)} of {counted(len(result.checks), 'check')}.**"
-        if failed
-        else f"Gate passed: {counted(len(result.checks), 'check')}."
-    )
+    checks = counted(len(result.checks), "check")
+    head = f"**Gate failed: {len(failed)} of {checks}.**" if failed else f"Gate passed: {checks}."
     lines = [head, "", "| | parser | check | found | allowed |", "|---|---|---|---|---|"]
     for check in sorted(result.checks, key=lambda c: c.passed):
         cells = (check.parser, check.name, check.found, check.allowed)
@@ -242,13 +234,10 @@ def gate_json(result: GateResult) -> str:
 
 def gate_junit(result: GateResult) -> str:
     """Write a gate for the test views of forges: one test case per check, also for those not made."""
-    suite = ElementTree.Element(
-        "testsuite",
-        name="parsemark gate",
-        tests=str(len(result.checks) + len(result.skipped)),
-        failures=str(len(result.failed)),
-        skipped=str(len(result.skipped)),
-    )
+    n_skipped = len(result.skipped)
+    counts = {"tests": len(result.checks) + n_skipped, "failures": len(result.failed), "skipped": n_skipped}
+    named = {"name": "parsemark gate"} | {key: str(n) for key, n in counts.items()}
+    suite = ElementTree.Element("testsuite", named)
     for check in result.checks:
         case = ElementTree.SubElement(suite, "testcase", classname=_xml(check.parser), name=_xml(check.name))
         if not check.passed:

@@ -1,6 +1,7 @@
 """A parser over its versions: as a page of the report with a chart of every figure, and as Markdown."""
 
 import math
+from functools import partial
 from textwrap import fill
 from typing import Any
 
@@ -45,28 +46,19 @@ def _write(site: Site) -> None:
 
 def _part(history: History) -> dict[str, Any]:
     """What the page and the Markdown say."""
+    changes = []
+    for change in (change for change in history.changes if change.pages):
+        link = partial(viewer_link, parser=change.after, beside=change.before)
+        shown = [(p.sample, _worth(p), link(page=p.sample)) for p in change.pages[:SHOWN_PAGES]]
+        n_more = max(0, len(change.pages) - SHOWN_PAGES)
+        changes.append({"words": change_words(change), "pages": shown, "n_more": n_more})
     return {
         "name": history.parser,
         "charts": [chart.key for chart in history_charts(history)],
         "labels": [figure.label for figure in history.figures],
         "rows": _rows(history),
         "steps": [step_words(figure, step) for figure, step in history.steps],
-        "changes": [
-            {
-                "words": change_words(change),
-                "pages": [
-                    (
-                        page.sample,
-                        _worth(page),
-                        viewer_link(page=page.sample, parser=change.after, beside=change.before),
-                    )
-                    for page in change.pages[:SHOWN_PAGES]
-                ],
-                "n_more": max(0, len(change.pages) - SHOWN_PAGES),
-            }
-            for change in history.changes
-            if change.pages
-        ],
+        "changes": changes,
         "n_pages": counted(history.n_pages, "page"),
         "n_documents": counted(history.n_documents, "document"),
     }
@@ -136,9 +128,8 @@ def step_words(figure: HistoryFigure, step: HistoryStep) -> str:
 def change_words(change: VersionChange) -> str:
     """How many pages a version gives other outputs for, and what that is worth."""
     better, worse = change.n_better, change.n_worse
-    worth = "no score changed"
-    if better + worse:
-        worth = f"{better} with a higher score, {worse} with a lower one"
+    scores = f"{better} with a higher score, {worse} with a lower one"
+    worth = scores if better + worse else "no score changed"
     return (
         f"{version_of(change.before)} → {version_of(change.after)}: other outputs on "
         f"{counted(len(change.pages), 'page')}; {worth}"
@@ -190,11 +181,8 @@ def bisection_words(parser: str, found: Bisection, what: str) -> str:
     good, bad = (found.probe(v) for v in (found.last_good, found.first_bad))
     is_mended = version_order(f"x@{found.versions[0]}") > version_order(f"x@{found.versions[-1]}")
     before, after = (bad, good) if is_mended else (good, bad)
-    values = (
-        ""
-        if before.value is None or after.value is None
-        else f" {rounded(before.value)} → {rounded(after.value)}"
-    )
+    is_known = before.value is not None and after.value is not None
+    values = f" {rounded(before.value)} → {rounded(after.value)}" if is_known else ""
     between = f" (or one of {', '.join(found.unknown)}, which cannot be used here)" if found.unknown else ""
     tried = f"{found.n_tried} of {len(found.versions)} versions tried"
     did, was = ("mended", "bad") if is_mended else ("broke", "good")

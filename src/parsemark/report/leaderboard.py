@@ -12,7 +12,7 @@ from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import trade_off
 from parsemark.report.chunks import write_chunk
 from parsemark.report.leaderboard_table import LeaderboardRow, LeaderboardTable, leaderboard_table
-from parsemark.report.parser_page import WorstPage, worst_pages
+from parsemark.report.parser_page import worst_pages
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import PageSlice, RunSource, slices
 from parsemark.store import ParseRecord, Run
@@ -36,6 +36,8 @@ def _write(site: Site) -> None:
         write_chunk(site.root, chunk, content)
         counts = {row.parser.name: errors.counts(row.parser.name) for row in board.rows}
         records = scored_records(source.run, summary.protocol)
+        best = [parser for parser in source.parsers if parser.name == summary.ranking.best]
+        worst = [page for parser in best for page in worst_pages(source, parser, site.images)]
         site.page(
             name,
             template="index.html",
@@ -46,7 +48,7 @@ def _write(site: Site) -> None:
             board=board,
             summary=summary,
             verdict=plain_verdict(summary, records, source.manifest.corpus.spec),
-            worst=_worst_of_best(source, site.images),
+            worst=[page for page in worst if page.thumbnail][:3],
             kinds=best_on_kinds(summary),
             facts=_facts(source, records),
             errors=errors,
@@ -63,14 +65,6 @@ def _tabs(site: Site, shown: RunSource) -> list[list[tuple[str, str, bool]]]:
         tab = (site.title(source), f"{site.leaderboard_name(source)}.html", source is shown)
         rows.setdefault(source.recipe.name, []).append(tab)
     return list(rows.values())
-
-
-def _worst_of_best(source: RunSource, images: set[int]) -> list[WorstPage]:
-    """The three worst pages of the best parser that have a picture."""
-    best = next((p for p in source.parsers if p.name == source.summary.ranking.best), None)
-    if best is None:
-        return []
-    return [page for page in worst_pages(source, best, images) if page.thumbnail][:3]
 
 
 def _parts(source: RunSource, also: Sequence[Path]) -> Iterator[tuple[PageSlice, LeaderboardTable]]:

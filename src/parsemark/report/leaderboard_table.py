@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from parsemark.plain_words import UNDEFINED, figure_note, format_value, listed, signed, signed_interval
-from parsemark.protocols import Figure, FigureInfo, Ranking, Summary
+from parsemark.protocols import Figure, FigureInfo, Ranking, RunParser, Summary
 from parsemark.protocols.figures.figure import EQUIVALENCE_MARGIN
-from parsemark.report.source import ShownParser
 
 Figures = Mapping[str, Mapping[str, Figure]]
 
@@ -50,7 +49,7 @@ class Rank:
 class LeaderboardRow:
     """One parser."""
 
-    parser: ShownParser
+    parser: RunParser
     rank: Rank
     cells: Mapping[str, LeaderboardCell]
 
@@ -77,7 +76,7 @@ MARKS = {"not_resolved": "not resolved", "equal": "equal", "equivalent": "equiva
 
 
 def leaderboard_table(
-    parsers: Sequence[ShownParser], summary: Summary, figures: Figures, ranking: Ranking | None
+    parsers: Sequence[RunParser], summary: Summary, figures: Figures, ranking: Ranking | None
 ) -> LeaderboardTable:
     """The table of some pages, with figures by parser, and the verdicts where these were tested."""
     headline, columns = summary.info(summary.primary), summary.shown()
@@ -97,9 +96,8 @@ def leaderboard_table(
 
 def _order(row: LeaderboardRow, headline: FigureInfo) -> tuple[float, str]:
     value = row.cells[headline.name].value if headline.name in row.cells else None
-    if value is None:
-        return float("inf"), row.parser.name
-    return -value if headline.higher_is_better else value, row.parser.name
+    sign = -1.0 if headline.higher_is_better else 1.0
+    return float("inf") if value is None else sign * value, row.parser.name
 
 
 def leaderboard_cell(column: FigureInfo, figure: Figure | None) -> LeaderboardCell:
@@ -126,23 +124,19 @@ def _scale(column: FigureInfo, figures: Figures) -> Scale | None:
 def _tested_ranks(ranking: Ranking) -> dict[str, Rank]:
     ranks = {}
     for name, (low, high) in ranking.ranks.items():
-        text, verdict = f"{low}" if low == high else f"{low}–{high}", ranking.to_best(name)
-        if verdict is None:
-            ranks[name] = Rank(low, text)
-            continue
-        ends = signed_interval(verdict.low, verdict.high, 2)
-        interval = "" if ends == UNDEFINED else f" ({ends})"
-        ranks[name] = Rank(low, text, MARKS.get(verdict.state, ""), signed(verdict.difference) + interval)
+        said: tuple[str, ...] = ()
+        if (verdict := ranking.to_best(name)) is not None:
+            ends = signed_interval(verdict.low, verdict.high, 2)
+            interval = "" if ends == UNDEFINED else f" ({ends})"
+            said = MARKS.get(verdict.state, ""), signed(verdict.difference) + interval
+        ranks[name] = Rank(low, f"{low}" if low == high else f"{low}–{high}", *said)
     return ranks
 
 
 def _plain_ranks(headline: FigureInfo, figures: Figures) -> dict[str, Rank]:
     sign = 1 if headline.higher_is_better else -1
-    values = {
-        name: sign * figure.value
-        for name, own in figures.items()
-        if (figure := own.get(headline.name)) and figure.value is not None
-    }
+    known = {name: own[headline.name].value for name, own in figures.items() if headline.name in own}
+    values = {name: sign * value for name, value in known.items() if value is not None}
     if headline.worst is not None and all(value == sign * headline.worst for value in values.values()):
         return {}  # nobody earned anything, so nobody is first
     places = {name: 1 + sum(other > value for other in values.values()) for name, value in values.items()}

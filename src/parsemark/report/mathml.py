@@ -5,6 +5,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from parsemark.formats.latex.formula import bare_formula
+
 MAX_LATEX = 5000
 _ELEMENTS = """
     math mrow mi mn mo mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mtable mtr mtd
@@ -26,10 +28,7 @@ def mathml(latex: str) -> Markup | None:
     """
     from lxml import etree
 
-    source = latex.strip().strip("$").strip()
-    for opening, closing in (("\\[", "\\]"), ("\\(", "\\)")):
-        if source.startswith(opening) and source.endswith(closing):
-            source = source[2:-2]
+    source = bare_formula(latex)
     if not source or len(source) > MAX_LATEX:
         return None
     try:

@@ -42,7 +42,8 @@ def write_page_chunks(
             page = batch.page_json(sample, index in images, with_raw)
             write_text_chunk(root, f"pages/{page_file(index)}", page)
             if with_raw:
-                write_chunk(root, f"raw/{page_file(index)}", batch.raw_outputs(sample))
+                raw = [batch.raw(sample, parser.name) for parser in source.parsers]
+                write_chunk(root, f"raw/{page_file(index)}", raw)
 
 
 def write_older_chunks(root: Path, source: RunSource, older: RunSource) -> None:
@@ -83,8 +84,10 @@ class _Batch:
         self.source = source = sources[0]
         rows = source.rows_of("samples", ids)
         self.samples = {row["sample"]: row for row in rows.iter_rows(named=True)}
-        self.predictions = _by_key(source.rows_of("predictions", ids))
-        self.parses = _by_key(source.rows_of("parses", ids))
+        self.predictions, self.parses = (
+            {(row["sample"], row["parser"]): row for row in source.rows_of(name, ids).iter_rows(named=True)}
+            for name in ("predictions", "parses")
+        )
         self.attributes = source.attributes
         self.scored = [_Scored(s, ids, told) for s, told in zip(sources, explained, strict=True)]
 
@@ -103,8 +106,7 @@ class _Batch:
 
     def _parser_json(self, sample: str, parser: str) -> str:
         key = (sample, parser)
-        parse = next(iter(self.parses.get(key, ())), None)
-        stored = next(iter(self.predictions.get(key, ())), None)
+        parse, stored = self.parses.get(key), self.predictions.get(key)
         facts = {
             "parse": _parse_facts(parse) if parse else None,
             "scored": [scored.facts(sample, parser) for scored in self.scored],
@@ -112,12 +114,9 @@ class _Batch:
         prediction = prediction_json(stored["prediction"]) if stored else "null"
         return f'{_dump(facts)[:-1]},"prediction":{prediction}}}'
 
-    def raw_outputs(self, sample: str) -> list[dict[str, Any] | None]:
-        """What each parser returned, as text."""
-        return [self._raw(sample, parser.name) for parser in self.source.parsers]
-
-    def _raw(self, sample: str, parser: str) -> dict[str, Any] | None:
-        parse = next(iter(self.parses.get((sample, parser), ())), None)
+    def raw(self, sample: str, parser: str) -> dict[str, Any] | None:
+        """What a parser returned, as text."""
+        parse = self.parses.get((sample, parser))
         if parse is None or not parse["blob"]:
             return None
         try:
@@ -130,13 +129,6 @@ class _Batch:
 
 def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _by_key(frame: pl.DataFrame) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    grouped: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for row in frame.iter_rows(named=True):
-        grouped[row["sample"], row["parser"]].append(row)
-    return grouped
 
 
 def _parse_facts(row: dict[str, Any]) -> dict[str, Any]:
@@ -188,12 +180,13 @@ def _found(frame: pl.DataFrame, views: PageViews | None) -> dict[tuple[str, str]
     """Page and parser to what a protocol found there: `[kind, class, on the page, in the output, boxes]`."""
     if views is None or views.found is None:
         return {}
-    rows = _by_key(frame.filter(pl.col("element") != ""))
+    rows: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in frame.filter(pl.col("element") != "").iter_rows(named=True):
+        rows[row["sample"], row["parser"]].append(row)
+    matches = {key: views.found(own) for key, own in rows.items()}
     return {
-        key: [
-            [m.category, m.kind, m.truth, m.pred, [b.as_tuple() for b in m.boxes]] for m in views.found(own)
-        ]
-        for key, own in rows.items()
+        key: [[m.category, m.kind, m.truth, m.pred, [b.as_tuple() for b in m.boxes]] for m in own]
+        for key, own in matches.items()
     }
 
 

@@ -3,8 +3,8 @@
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate, groupby, pairwise
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain, groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -100,9 +100,7 @@ def _join_tables(parts: Sequence[tuple[str, DataTable]]) -> DataTable:
         rows = tuple(TableRow(label, row.cells) for label, table in parts for row in table.rows)
         return DataTable(first.key, title, caption, first.columns, rows, first.head)
     columns = tuple(
-        TableColumn(
-            " ".join(filter(None, [column.group, column.label])), column.style, column.higher_is_better, label
-        )
+        replace(column, label=_full_label(column), group=label)
         for label, table in parts
         for column in table.columns
     )
@@ -110,15 +108,9 @@ def _join_tables(parts: Sequence[tuple[str, DataTable]]) -> DataTable:
     if len(ends := {table.rows[-1].label for _, table in parts if table.rows}) == 1:
         names.sort(key=lambda name: name in ends)  # what stands below all others everywhere, as a pooled row
     cells = [{row.label: row.cells for row in table.rows} for _, table in parts]
+    empty = [(None,) * len(table.columns) for _, table in parts]
     rows = tuple(
-        TableRow(
-            name,
-            tuple(
-                cell
-                for (_, table), own in zip(parts, cells, strict=True)
-                for cell in own.get(name, (None,) * len(table.columns))
-            ),
-        )
+        TableRow(name, tuple(chain(*(own.get(name, none) for own, none in zip(cells, empty, strict=True)))))
         for name in names
     )
     return DataTable(first.key, title, caption, columns, rows, first.head)
@@ -131,15 +123,11 @@ def _leaderboard(source: RunSource, key: str, *, main: bool) -> DataTable:
     infos.sort(key=lambda info: info.name != summary.primary)
     counted = ", ".join(counted_name(n, name) for name, n in summary.counts.items())
     chosen = ", ".join(f"{name} {value}" for name, value in summary.settings.items())
-    return DataTable.of_figures(
-        key,
-        f"{source.recipe.title} on {source.corpus}" + ("" if main else ", every figure"),
-        f"{counted}; {summary.protocol}"
-        + (f", {chosen}" if chosen else "")
-        + "; 95 % intervals over documents.",
-        summary,
-        [(TableColumn.of(info), info.name, None) for info in infos],
-    )
+    title = f"{source.recipe.title} on {source.corpus}" + ("" if main else ", every figure")
+    how = summary.protocol + (f", {chosen}" if chosen else "")
+    columns = [(TableColumn.of(info), info.name, None) for info in infos]
+    caption = f"{counted}; {how}; 95 % intervals over documents."
+    return DataTable.of_figures(key, title, caption, summary, columns)
 
 
 def _breakdowns(source: RunSource) -> list[DataTable]:
@@ -152,17 +140,12 @@ def _breakdowns(source: RunSource) -> list[DataTable]:
         if len(own) < 2:
             continue
         info = source.summary.info(source.slice_figure(scope))
-        found.append(
-            DataTable.of_figures(
-                table_key(f"by-{scope}-{attribute}"),
-                f"{info.label} by {attribute} of the {scope.replace('_', ' ')}",
-                f"{info.definition} One column for each value of {attribute}; "
-                + ", ".join(f"{part.value}: {part.n:,}" for part in own)
-                + ".",
-                source.summary,
-                [(TableColumn.of(info, part.value, attribute), info.name, part) for part in own],
-            )
-        )
+        key = f"by-{scope}-{attribute}"
+        title = f"{info.label} by {attribute} of the {scope.replace('_', ' ')}"
+        sizes = ", ".join(f"{part.value}: {part.n:,}" for part in own)
+        caption = f"{info.definition} One column for each value of {attribute}; {sizes}."
+        columns = [(TableColumn.of(info, part.value, attribute), info.name, part) for part in own]
+        found.append(DataTable.of_figures(table_key(key), title, caption, source.summary, columns))
     return found
 
 
@@ -178,14 +161,13 @@ def table_key(text: str) -> str:
 
 def to_markdown(table: DataTable) -> str:
     """A table as GitHub's Markdown."""
-    heads = [table.head, *(" ".join(filter(None, [c.group, c.label])) for c in table.columns)]
+    heads = [table.head, *map(_full_label, table.columns)]
     lines = [_row(map(_markdown, heads)), "|---|" + "---:|" * len(table.columns)]
-    for i, row in enumerate(table.rows):
-        cells = [_markdown(row.label)]
-        for k, cell in enumerate(row.cells):
-            value, interval = cell_texts(cell, table.columns[k])
-            value = f"**{_markdown(value)}**" if i in table.best(k) else _markdown(value)
-            cells.append(f"{value} {_markdown(interval)}".rstrip())
+    for label, texts in shown_rows(table):
+        cells = [_markdown(label)]
+        for value, interval, is_best in texts:
+            shown = f"**{_markdown(value)}**" if is_best else _markdown(value)
+            cells.append(f"{shown} {_markdown(interval)}".rstrip())
         lines.append(_row(cells))
     return f"**{_markdown(table.title)}.** {_markdown(table.caption)}\n\n" + "\n".join(lines) + "\n"
 
@@ -200,11 +182,10 @@ def to_latex(table: DataTable) -> str:
     lines += _latex_groups(table)
     lines.append(f"    {_latex(table.head)} & " + " & ".join(_latex(c.label) for c in table.columns) + r" \\")
     lines.append(r"    \midrule")
-    for i, row in enumerate(table.rows):
-        cells = [_latex(row.label)]
-        for k, cell in enumerate(row.cells):
-            value, interval = cell_texts(cell, table.columns[k])
-            shown = rf"\textbf{{{_latex(value)}}}" if i in table.best(k) else _latex(value)
+    for label, texts in shown_rows(table):
+        cells = [_latex(label)]
+        for value, interval, is_best in texts:
+            shown = rf"\textbf{{{_latex(value)}}}" if is_best else _latex(value)
             cells.append(shown + (rf" {{\scriptsize {_latex(interval)}}}" if interval else ""))
         lines.append("    " + " & ".join(cells) + r" \\")
     lines += [r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
@@ -235,10 +216,8 @@ def to_csv(table: DataTable) -> str:
     """A table for programs: columns for value, both ends of the interval and denominator; nothing rounded."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    heads = [" ".join(filter(None, [c.group, c.label])) for c in table.columns]
-    writer.writerow(
-        [table.head, *(f"{head}{part}" for head in heads for part in ("", " low", " high", " n", " best"))]
-    )
+    parts = ("", " low", " high", " n", " best")
+    writer.writerow([table.head, *(_full_label(c) + part for c in table.columns for part in parts)])
     for i, row in enumerate(table.rows):
         line: list[object] = [_csv_text(row.label)]
         for k, cell in enumerate(row.cells):
@@ -258,7 +237,16 @@ WRITERS: dict[str, tuple[str, Callable[[DataTable], str]]] = {
 """Format to the ending of its files, and what writes it."""
 
 
-def cell_texts(cell: Figure | str | None, column: TableColumn) -> tuple[str, str]:
+def shown_rows(table: DataTable) -> list[tuple[str, list[tuple[str, str, bool]]]]:
+    """The label of each row, and its cells as text: value, interval, whether it is the best of its column."""
+    best = [table.best(k) for k in range(len(table.columns))]
+    return [
+        (row.label, [(*_texts(c, table.columns[k]), i in best[k]) for k, c in enumerate(row.cells)])
+        for i, row in enumerate(table.rows)
+    ]
+
+
+def _texts(cell: Figure | str | None, column: TableColumn) -> tuple[str, str]:
     """What a cell says: the value, and its interval in brackets."""
     if cell is None or isinstance(cell, str):
         return cell or "–", ""
@@ -267,6 +255,10 @@ def cell_texts(cell: Figure | str | None, column: TableColumn) -> tuple[str, str
         return value, ""
     low, high = (format_value(end, column.style) for end in cell.interval)
     return value, f"[{low}, {high}]"
+
+
+def _full_label(column: TableColumn) -> str:
+    return " ".join(filter(None, [column.group, column.label]))
 
 
 def _row(cells: Iterable[str]) -> str:
@@ -287,19 +279,13 @@ def _csv_text(text: str) -> str:
     return f"'{text}" if text[:1] in "=+-@\t\r" and text else text
 
 
-def require_one_protocol(sources: Sequence[RunSource]) -> None:
-    """Refuse runs whose figures mean different things."""
-    found = {(s.summary.protocol, s.summary.comparability) for s in sources}
-    if len(found) > 1:
-        named = "; ".join(f"{s.run.path}: {s.summary.protocol} ({s.summary.comparability})" for s in sources)
-        raise UsageError(f"The runs were scored in different ways and cannot stand in one table. {named}")
-
-
 def run_tables(paths: Sequence[Path], protocol: str | None = None) -> RunTableSet:
     """The tables of a run, or of several side by side; UsageError if they cannot stand in one table."""
     spec = str(get_protocol(protocol)) if protocol else None
     sources = [RunSource(Run.open(path), spec) for path in paths]
-    require_one_protocol(sources)
+    if len({(s.summary.protocol, s.summary.comparability) for s in sources}) > 1:
+        named = "; ".join(f"{s.run.path}: {s.summary.protocol} ({s.summary.comparability})" for s in sources)
+        raise UsageError(f"The runs were scored in different ways and cannot stand in one table. {named}")
     found = tables_of(sources[0]) if len(sources) == 1 else beside_each_other(sources)
     keys = {table.key for table in found}
     needs = sources[0].shown.paper_table_needs
@@ -323,18 +309,13 @@ def _write(site: Site) -> None:
 
 
 def _shown_table(table: DataTable, prefix: str) -> dict[str, Any]:
-    """A table with its rows as text (value, interval, whether it is the best), and where its files are."""
-    rows = []
-    best = [table.best(k) for k in range(len(table.columns))]
-    for i, row in enumerate(table.rows):
-        texts = [cell_texts(cell, column) for cell, column in zip(row.cells, table.columns, strict=True)]
-        rows.append((row.label, [(*text, i in best[k]) for k, text in enumerate(texts)]))
+    """A table with its rows as text, and where its files are."""
     name = f"{prefix}{table.key}"
     return {
         "anchor": name,
         "table": table,
         "groups": column_groups(table),
-        "rows": rows,
+        "rows": shown_rows(table),
         "files": [(kind, f"tables/{name}{ending}") for kind, (ending, _) in WRITERS.items()],
         "folded": table.key.startswith(FOLDED),
     }

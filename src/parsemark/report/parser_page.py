@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
 
-from parsemark.protocols import Figure, FigureInfo, Slice
+from parsemark.protocols import Figure, FigureInfo, RunParser, Slice
 from parsemark.report.charts import chart_to_json
 from parsemark.report.chunks import write_chunk
 from parsemark.report.leaderboard_table import Scale
 from parsemark.report.names import page_file, viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
-from parsemark.report.source import RunSource, ShownParser, page_values, value_words
+from parsemark.report.source import RunSource, page_values, value_words
 
 WORST = 24
 MAX_FAILURES = 200
@@ -46,7 +46,7 @@ def _write(site: Site) -> None:
     for parser in source.parsers:
         charts = source.shown.parser_charts(source, parser)
         shown, held_back = profile(source, parser)
-        own, counts = source.figures.get(parser.name, {}), found.counts(parser.name)
+        own, counts = source.summary.parsers.get(parser.name, {}), found.counts(parser.name)
         errors = [(kind, *counts[kind.name]) for kind in found.kinds if kind.name in counts]
         failures = source.failures(parser.name).sort("status", "sample")
         chunk = f"parsers/{parser.key}"
@@ -63,8 +63,8 @@ def _write(site: Site) -> None:
             profile=shown,
             held_back=held_back,
             fewest=FEWEST,
-            n_others=len(source.figures) - 1,
-            unit=Scale(0.0, source.summary.info(source.primary).top or 1.0),
+            n_others=len(source.summary.parsers) - 1,
+            unit=Scale(0.0, source.summary.info(source.summary.primary).top or 1.0),
             charts=charts,
             errors=sorted(errors, key=lambda row: -row[1]),
             worst=worst_pages(source, parser, site.images),
@@ -74,7 +74,7 @@ def _write(site: Site) -> None:
         )
 
 
-def profile(source: RunSource, parser: ShownParser) -> tuple[list[Weakness], list[Weakness]]:
+def profile(source: RunSource, parser: RunParser) -> tuple[list[Weakness], list[Weakness]]:
     """The attribute values on which this parser is behind the others, where it is furthest behind first:
     those with enough pages or elements to say something, and those that are held back.
     """
@@ -92,14 +92,11 @@ def profile(source: RunSource, parser: ShownParser) -> tuple[list[Weakness], lis
     return [w for w in found if w.part.n >= FEWEST], [w for w in found if w.part.n < FEWEST]
 
 
-def _weakness(source: RunSource, parser: ShownParser, part: Slice, name: str, value: float) -> Weakness:
+def _weakness(source: RunSource, parser: RunParser, part: Slice, name: str, value: float) -> Weakness:
     info, figure = source.summary.info(name), part.figures[parser.name][name]
-    others = [
-        own[name].value
-        for other, own in part.figures.items()
-        if other != parser.name and name in own and own[name].value is not None
-    ]
-    middle = median(v for v in others if v is not None) if others else None
+    known = {other: own[name].value for other, own in part.figures.items() if name in own}
+    others = [v for other, v in known.items() if other != parser.name and v is not None]
+    middle = median(others) if others else None
     behind = 0.0 if middle is None else (middle - value) * (1 if info.higher_is_better else -1)
     label = value_words(part.value)
     only = f"{part.attribute}={label}" if part.scope == "page" else None
@@ -107,9 +104,9 @@ def _weakness(source: RunSource, parser: ShownParser, part: Slice, name: str, va
     return Weakness(f"{part.attribute}: {label}", info, part, figure, middle, behind, link)
 
 
-def worst_pages(source: RunSource, parser: ShownParser, images: set[int]) -> list[WorstPage]:
+def worst_pages(source: RunSource, parser: RunParser, images: set[int]) -> list[WorstPage]:
     """The pages with the worst score; perfect ones are no weakness."""
-    info = source.summary.info(source.primary)
+    info = source.summary.info(source.summary.primary)
     best = info.top if info.higher_is_better else 0.0
     sign = 1.0 if info.higher_is_better else -1.0
     values = page_values(source, parser.name)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from parsemark.errors import UsageError
 from parsemark.plain_words import UNDEFINED, format_value
-from parsemark.protocols import FigureInfo, Summary
+from parsemark.protocols import FigureInfo
 from parsemark.report.site import ReportPage, Site
 from parsemark.verdicts.boards_agreement import SOURCES, BoardAgreement, board_agreement
 
@@ -33,23 +33,23 @@ def _write_boards(site: Site) -> None:
 def _write_matrix(site: Site) -> None:
     """Write `matrix.html`: what became of each feature, parser by parser, each cell a link."""
     source = next(source for source in site.sources if "matrix" in source.summary.details)
-    matrix, parsers = source.summary.details["matrix"], source.summary.ordered()
-    site.page("matrix", title=site.title(source), parsers=parsers, matrix=matrix)
+    shown = {"parsers": source.summary.ordered(), "matrix": source.summary.details["matrix"]}
+    site.page("matrix", title=site.title(source), **shown)
 
 
 def _write_profiles(site: Site) -> None:
     """Write `profiles.html`: what differs between the profiles of a run, and why."""
     sources = site.profiled
     columns = {_column(info): info for s in sources for info in s.summary.shown() if info.main}
-    rows = [
-        {
-            "parser": parser,
-            "spec": source.summary.protocol,
-            "values": [_figure_words(source.summary, parser, column) for column in columns],
-        }
-        for parser in sorted({p for s in sources for p in s.summary.parsers})
-        for source in sources
-    ]
+    rows = []
+    for parser in sorted({p for s in sources for p in s.summary.parsers}):
+        for summary in (source.summary for source in sources):
+            own = summary.parsers.get(parser, {})
+            words = {
+                _column(i): format_value(own[i.name].value, i.style) for i in summary.figures if i.name in own
+            }
+            values = [words.get(column, UNDEFINED) for column in columns]
+            rows.append({"parser": parser, "spec": summary.protocol, "values": values})
     named = dict.fromkeys(p for s in sources if (p := s.shown.profile) is not None)
     profiles = [p for p in named if p.switches]
     switches = [
@@ -68,12 +68,6 @@ def _write_profiles(site: Site) -> None:
 def _column(info: FigureInfo) -> tuple[str, str, bool]:
     """What a figure means: what profiles call by one name may be different things."""
     return info.name, info.label, info.higher_is_better
-
-
-def _figure_words(summary: Summary, parser: str, column: tuple[str, str, bool]) -> str:
-    info = next((i for i in summary.figures if _column(i) == column), None)
-    figure = None if info is None else summary.figure(parser, info.name)
-    return UNDEFINED if info is None or figure is None else format_value(figure.value, info.style)
 
 
 BOARDS = ReportPage("boards", _write_boards, "Boards", is_there=lambda site: _agreement(site) is not None)

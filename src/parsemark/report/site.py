@@ -82,14 +82,6 @@ class ReportPage:
         return any(fnmatchcase(name, pattern) for pattern in (self.key, *self.also))
 
 
-_CODE = re.compile("`([^`]+)`")
-
-
-def code_marks(sentence: str) -> Markup:
-    """A sentence of ours in which what stands in backticks is code."""
-    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(visible(sentence)))))
-
-
 def standalone_page(template: str, **values: Any) -> str:
     """A page that needs nothing else and loads nothing; all values are escaped."""
     environment = Environment(loader=PackageLoader("parsemark.report"), autoescape=True)
@@ -133,29 +125,22 @@ class SitePages(ABC):
     def __init__(self, root: Path) -> None:
         self.root = root
         self.written: set[str] = set()
-        self.templates = Environment(
-            loader=PackageLoader("parsemark.report"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            finalize=visible_value,
+        how: Any = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+        loader = PackageLoader("parsemark.report")
+        self.templates = Environment(loader=loader, autoescape=True, finalize=visible_value, **how)
+        self.templates.filters |= FILTERS | {"cut": cut, "value": format_value}
+        # A sentence of ours in which what stands in backticks is code.
+        self.templates.filters["code"] = lambda sentence: Markup(
+            re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(visible(sentence))))
         )
-        self.templates.filters |= FILTERS | {"code": code_marks, "cut": cut, "value": format_value}
         self.templates.globals["viewer_link"] = viewer_link
 
     def page(self, name: str, *, scripts: tuple[str, ...] = (), **values: Any) -> None:
         """Render the template of a page, `NAME.html` unless `template` says otherwise, and write it."""
         template = self.templates.get_template(values.pop("template", f"{name}.html"))
-        text = template.render(
-            csp=CSP,
-            navigation=self.navigation(),
-            current=self.entry_of(name),
-            scripts=list(scripts),
-            stylesheets=STYLESHEETS,
-            run=self.footer(),
-            **values,
-        )
+        loaded = {"csp": CSP, "scripts": list(scripts), "stylesheets": STYLESHEETS}
+        frame = {"navigation": self.navigation(), "current": self.entry_of(name), "run": self.footer()}
+        text = template.render(**loaded, **frame, **values)
         (self.root / f"{name}.html").write_text(text, encoding="utf-8", errors="replace")
         self.written.add(name)
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from parsemark.errors import UsageError
 from parsemark.model import AttributeValue, Status
-from parsemark.protocols import Figure, FigureSums
-from parsemark.protocols.figures.aggregate import page_attributes
+from parsemark.protocols import Figure, FigureSums, RunParser, RunView
+from parsemark.protocols.figures.aggregate import attribute_label, page_attributes
 from parsemark.protocols.run_data.broken_pages import complete_sums
 from parsemark.report.colours import colour_indices
 from parsemark.report.names import safe_name, viewer_link
@@ -23,31 +23,17 @@ from parsemark.verdicts.comparison import RunComparison, compare_runs, require_c
 from parsemark.verdicts.scored_run import ScoredRun
 
 
-@dataclass(frozen=True, slots=True)
-class ShownParser:
-    """A parser as the pages name it."""
-
-    name: str
-    colour: int
-    key: str  # name of its files
-    kind: str = "parser"  # of its page: on a board that is its history
-
-    @property
-    def href(self) -> str:
-        """Its page."""
-        return f"{self.kind}-{self.key}.html"
-
-
-class RunSource(ScoredRun):
+class RunSource(ScoredRun, RunView):
     """A run with what only its pages show: colours, links, values of pages."""
 
     def __init__(self, run: Run, protocol: str | None = None) -> None:
         super().__init__(run, protocol)
+        self.corpus = f"{self.manifest.corpus.name} {self.manifest.corpus.version}"
         with run.scanning("samples") as samples:
-            self.samples: pl.DataFrame = samples.drop("truth").collect().with_row_index("page")
-        names = list(dict.fromkeys([*self.figures, *(p.name for p in self.manifest.parsers)]))
+            self.samples = samples.drop("truth").collect().with_row_index("page")
+        names = list(dict.fromkeys([*self.summary.parsers, *(p.name for p in self.manifest.parsers)]))
         colours = colour_indices(names)
-        self.parsers = tuple(ShownParser(n, colours[n], safe_name(n)) for n in names)
+        self.parsers: tuple[RunParser, ...] = tuple(RunParser(n, colours[n], safe_name(n)) for n in names)
 
     @property
     def colours(self) -> dict[str, int]:
@@ -58,21 +44,6 @@ class RunSource(ScoredRun):
     def parses(self) -> pl.DataFrame:
         """What became of each page by each parser: `sample`, `parser`, `status`, `cpu_s`."""
         return self.run.run_tables(self.protocol).read("parses", "sample", "parser", "status", "cpu_s")
-
-    @property
-    def primary(self) -> str:
-        """The figure that the leaderboard is sorted by."""
-        return self.summary.primary
-
-    @property
-    def figures(self) -> Mapping[str, Mapping[str, Figure]]:
-        """Parser name to its numbers."""
-        return self.summary.parsers
-
-    @property
-    def corpus(self) -> str:
-        """Name and version of the corpus."""
-        return f"{self.manifest.corpus.name} {self.manifest.corpus.version}"
 
     def element_link(self, sample: str, parser: str, element: str) -> str:
         """Where an element is shown."""
@@ -85,15 +56,11 @@ class RunSource(ScoredRun):
         names = {name for part in own for figures in part.figures.values() for name in figures}
         return wanted if wanted in names or not names else min(names)
 
-    def details(self, part: str, parser: str) -> Any:
-        """What the protocol keeps for its own charts about a parser; empty if nothing."""
-        return self.summary.details.get(part, {}).get(parser) or {}
-
     @cached_property
     def primary_sums(self) -> FigureSums | None:
         """What the primary figure is made of, page by page; None where nothing could be scored."""
         sums = complete_sums(self.recipe, self.run.run_tables(self.protocol))
-        return next((f for f in sums if f.info.name == self.primary), None)
+        return next((f for f in sums if f.info.name == self.summary.primary), None)
 
     @cached_property
     def attributes(self) -> dict[str, dict[str, AttributeValue]]:
@@ -130,16 +97,14 @@ class Older:
     @classmethod
     def of(cls, source: RunSource, path: Path) -> Older:
         """Read the run that the report was asked to compare with."""
-        run = Run.open(path)
-        is_beside = False
+        run, protocol, is_beside = Run.open(path), source.summary.protocol, False
         try:
             require_same_corpus(run, source.run)
-            require_comparable(run.summary(source.summary.protocol), source.summary)
+            require_comparable(run.summary(protocol), source.summary)
             is_beside = True
-            changes = compare_runs(run, source.run, source.summary.protocol)
+            return cls(run, compare_runs(run, source.run, protocol), is_beside=True)
         except UsageError as error:
             return cls(run, None, str(error), is_beside)
-        return cls(run, changes, is_beside=is_beside)
 
     def source(self, protocol: str) -> RunSource | None:
         """Its tables, where they can be shown."""
@@ -178,11 +143,9 @@ class PageSlice:
 def slices(source: RunSource) -> list[PageSlice]:
     """All pages, and each value of each attribute that divides them."""
     n_all = source.summary.counts.get("pages", len(source.samples))
-    found = [PageSlice("", "", "All pages", n_all, source.figures)]
+    found = [PageSlice("", "", "All pages", n_all, source.summary.parsers)]
     of_pages = [part for part in source.summary.slices if part.scope == "page"]
-    values: dict[str, int] = {}
-    for part in of_pages:
-        values[part.attribute] = values.get(part.attribute, 0) + 1
+    values = Counter(part.attribute for part in of_pages)
     return found + [
         PageSlice(f"{p.attribute}={value_words(p.value)}", p.attribute, value_words(p.value), p.n, p.figures)
         for p in of_pages
@@ -190,13 +153,7 @@ def slices(source: RunSource) -> list[PageSlice]:
     ]
 
 
-def value_words(value: str) -> str:
-    """A slice's value as the pages and the viewer's filter write it."""
-    return {"true": "yes", "false": "no"}.get(value, value)
-
-
-def value_text(value: AttributeValue) -> str:
-    """An attribute's value in words."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return str(value)
+def value_words(value: AttributeValue) -> str:
+    """An attribute's value, of a page or of a slice, as the pages and the viewer's filter write it."""
+    label = attribute_label(value)
+    return {"true": "yes", "false": "no"}.get(label, label)

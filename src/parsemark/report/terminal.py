@@ -152,14 +152,9 @@ def _cell(figure: Figure | None, column: FigureInfo, *, wide: bool) -> Text:
         return Text("–", style="dim")
     text = Text(format_value(figure.value, column.style))
     if column.style == "score" and figure.interval:
-        low, high = figure.interval
-        text.append(f"{' ' if wide else chr(10)}{_short(low)}–{_short(high)}", style="dim")
+        ends = "–".join(f"{end:.2f}".removeprefix("0") for end in figure.interval)  # `.84`
+        text.append(f"{' ' if wide else chr(10)}{ends}", style="dim")
     return text
-
-
-def _short(value: float) -> str:
-    """Two digits without the leading zero: `.84`."""
-    return f"{value:.2f}".removeprefix("0")
 
 
 def _legend(summary: Summary, left_out: Sequence[str]) -> list[RenderableType]:

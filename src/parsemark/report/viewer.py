@@ -1,21 +1,22 @@
 """The page viewer: one page of HTML, pictures and a chunk of data for each page of the run, and for each
-parser the list of all elements, true and invented, that the viewer steps through.
+parser the list of all elements, true and invented, that the viewer steps through. What differs between truth
+and output is found in the browser (`assets/js/diff`).
 """
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from parsemark.corpora.render import corpus_pictures, sample_jpegs
-from parsemark.errors import ParsemarkError
 from parsemark.model import AttributeValue
+from parsemark.protocols import RunParser
 from parsemark.report.chunks import write_chunk
 from parsemark.report.names import page_file
 from parsemark.report.page_chunks import write_older_chunks, write_page_chunks
+from parsemark.report.provenance import known_facts
 from parsemark.report.site import ReportPage, Site
-from parsemark.report.source import RunSource, ShownParser, page_values, value_text
+from parsemark.report.source import RunSource, page_values, value_words
 from parsemark.system import make_folder
 from parsemark.verdicts.error_types import Errors
 
@@ -76,11 +77,10 @@ def write_images(
 def page_list(source: RunSource, images: set[int]) -> dict[str, object]:
     """Names and attributes of all pages, column by column."""
     samples = source.samples
+    columns = ("document", "page_number", "n_tables")
     return {
         "id": samples["sample"].to_list(),
-        "document": samples["document"].to_list(),
-        "page_number": samples["page_number"].to_list(),
-        "n_tables": samples["n_tables"].to_list(),
+        **{name: samples[name].to_list() for name in columns},
         "images": sorted(images) if len(images) < len(samples) else True,
         "attributes": _columns(list(source.attributes.values())),
         "parsers": [{"name": p.name, "colour": p.colour, "href": p.href} for p in source.parsers],
@@ -97,7 +97,7 @@ def _protocol(source: RunSource, title: str, errors: Errors) -> dict[str, object
         "theta": float(source.summary.settings.get("theta", 0)),
         "rule": source.rule,
         "rules": list(source.rules),
-        "higher_is_better": source.summary.info(source.primary).higher_is_better,
+        "higher_is_better": source.summary.info(source.summary.primary).higher_is_better,
         "errors": [{"name": kind.name, "label": kind.label} for kind in errors.kinds],
     }
 
@@ -117,7 +117,7 @@ def _columns(pages: list[dict[str, AttributeValue]]) -> dict[str, dict[str, obje
     """Attribute to its values and, for each page, which of them it has (-1: none)."""
     columns: dict[str, dict[str, object]] = {}
     for name in sorted({key for page in pages for key in page}):
-        texts = [None if page.get(name) is None else value_text(page[name]) for page in pages]
+        texts = [None if page.get(name) is None else value_words(page[name]) for page in pages]
         values = sorted({t for t in texts if t is not None})
         if len(values) > 30:
             continue
@@ -133,7 +133,7 @@ def write_element_lists(
     errors: Errors,
     *,
     pages: RunSource,
-    parsers: Sequence[ShownParser],
+    parsers: Sequence[RunParser],
 ) -> None:
     """Write `data/FOLDER/N.js` for parser number N: one entry for each element, and one value for each page.
 
@@ -145,52 +145,40 @@ def write_element_lists(
         own = element_table(source, parser.name, numbers)
         parses = source.parses.filter((pl.col("parser") == parser.name) & (pl.col("status") != "ok"))
         failed = numbers.join(parses.select("sample", "status"), on="sample", maintain_order="left")
-        write_chunk(
-            root,
-            f"{folder}/{number}",
-            {
-                "kinds": KINDS,
-                "page": own["page"].to_list(),
-                "element": own["element"].to_list(),
-                "kind": own["kind_code"].to_list(),
-                "value": _rounded(own["value"]),
-                "spread": _rounded(own["spread"]),
-                "errors": _errors(own, errors, parser.name),
-                "failed": dict(failed.select("page", "status").iter_rows()),
-                "page_value": page_values(source, parser.name, numbers["sample"]),
-            },
-        )
+        entries = {
+            "kinds": KINDS,
+            **{key: own[key].to_list() for key in ("page", "element")},
+            "kind": own["kind_code"].to_list(),
+            **{key: own[key].round(4).to_list() for key in ("value", "spread")},
+            "errors": _errors(own, errors, parser.name),
+            "failed": dict(failed.select("page", "status").iter_rows()),
+            "page_value": page_values(source, parser.name, numbers["sample"]),
+        }
+        write_chunk(root, f"{folder}/{number}", entries)
 
 
 def element_table(source: RunSource, parser: str, numbers: pl.DataFrame) -> pl.DataFrame:
     """One row per element of a parser: page, element, kind, main metric's value, spread over the metrics.
     `numbers`: `sample` and the number of its `page`; those of other samples are left out.
     """
-    comparable = [m for m in source.metrics if is_unit(m)]
+    # Those that lie between 0 and 1 and are better higher can be held against each other.
+    told = [(m, known_facts(m)) for m in source.metrics]
+    comparable = [m for m, facts in told if facts and facts.higher_is_better and facts.range[1] == 1]
     known = pl.col("metric").is_in([source.main_metric, *comparable]) & pl.col("value").is_not_null()
+    place = ["sample", "element", "pred"]
     compared = pl.col("value").filter(pl.col("metric").is_in(comparable))
-    scores = (
-        source.scores_of(parser)
-        .filter(known)
-        .group_by("sample", "element", "pred", maintain_order=True)
-        .agg(
-            pl.col("value").filter(pl.col("metric") == source.main_metric).first().alias("value"),
-            (compared.max() - compared.min()).alias("spread"),
-        )
-    )
+    main = pl.col("value").filter(pl.col("metric") == source.main_metric).first()
+    by_element = source.scores_of(parser).filter(known).group_by(place, maintain_order=True)
+    scores = by_element.agg(value=main, spread=compared.max() - compared.min())
     if source.main_metric in source.shown.lower_is_better:
         scores = scores.with_columns(1 - pl.col("value"))  # lists go from bad to good
     truth, pred = pl.col("truth").list.first(), pl.col("pred").list.first()
     unsure = (pl.col("kind") == "extra") & (pl.col("confidence") <= source.shown.sure_above).fill_null(False)
     kind = pl.when(unsure).then(pl.lit("unsure")).otherwise(pl.col("kind"))
-    rows = source.matches.filter(pl.col("parser") == parser).select(
-        "sample",
-        pl.coalesce(truth, pred).alias("element"),
-        pl.col("pred").list.join("+").alias("pred"),
-        kind.alias("kind"),
-    )
+    named = {"element": pl.coalesce(truth, pred), "pred": pl.col("pred").list.join("+"), "kind": kind}
+    rows = source.matches.filter(parser=parser).select("sample", **named)
     return (
-        rows.join(scores, on=["sample", "element", "pred"], how="left", maintain_order="left")
+        rows.join(scores, on=place, how="left", maintain_order="left")
         .join(numbers, on="sample", maintain_order="left")
         .with_columns(kind_code=pl.col("kind").replace_strict(KINDS, range(len(KINDS)), default=0))
         .sort("page", maintain_order=True)
@@ -199,27 +187,10 @@ def element_table(source: RunSource, parser: str, numbers: pl.DataFrame) -> pl.D
 
 def _errors(own: pl.DataFrame, errors: Errors, parser: str) -> dict[str, list[int]]:
     """Type of error to the numbers of the entries that have it."""
-    numbered = own.with_row_index("entry").select("sample", "element", "entry")
-    numbered = numbered.unique(["sample", "element"], keep="first", maintain_order=True)
-    rows = errors.rows.filter(pl.col("parser") == parser)
-    named = rows.join(numbered, on=["sample", "element"])
-    joined = named.group_by("error").agg(pl.col("entry").unique().sort())
-    return dict(joined.sort("error").iter_rows())
-
-
-def is_unit(metric: str) -> bool:
-    """Whether a metric lies between 0 and 1 and is better higher, so that it can be held against others."""
-    from parsemark.metrics import get_metric
-
-    try:
-        facts = get_metric(metric).facts
-    except ParsemarkError:
-        return False
-    return facts.higher_is_better and facts.range[1] == 1
-
-
-def _rounded(values: pl.Series) -> list[Any]:
-    return values.round(4).to_list()
+    place = ["sample", "element"]
+    numbered = own.with_row_index("entry").select(*place, "entry").unique(place, keep="first")
+    named = errors.rows.filter(pl.col("parser") == parser).join(numbered, on=place)
+    return dict(named.group_by("error").agg(pl.col("entry").unique().sort()).sort("error").iter_rows())
 
 
 PAGE = ReportPage("viewer", _write, "Pages")

@@ -14,22 +14,22 @@ import polars as pl
 from parsemark.model import Box, Page
 from parsemark.plain_words import rounded
 from parsemark.protocols.presentation import PageMatch
+from parsemark.protocols.run_data.tables import RunTables
 from parsemark.report.mathml import mathml
 from parsemark.report.names import page_file, safe_name
 from parsemark.report.site import ReportPage, Site
-from parsemark.report.source import RunSource
 
 MAX_PAGES = 400  # pages times parsers of a report; larger runs are looked at with fewer pages or parsers
 _A4 = (595.0, 842.0)  # of a page that nobody knows the size of: there is nothing to draw on it
+_COLUMNS = ("sample", "parser", "element", "category", "metric", "value", "message")
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 def _drawn(match: PageMatch) -> dict[str, Any]:
     """One match as it is drawn: with formulas set, and texts compared word by word."""
-    a, b = match.truth, match.pred
-    formulas = [mathml(text) if match.is_formula and text else None for text in (a, b)]
-    diff = list(_diff(a, b)) if match.is_compared else []
-    return {"match": match, "diff": diff, "truth_formula": formulas[0], "pred_formula": formulas[1]}
+    sides = {"truth_formula": match.truth, "pred_formula": match.pred}
+    formulas = {key: mathml(text) if match.is_formula and text else None for key, text in sides.items()}
+    return {"match": match, "diff": list(_diff(*sides.values())) if match.is_compared else [], **formulas}
 
 
 def _write(site: Site) -> None:
@@ -38,22 +38,23 @@ def _write(site: Site) -> None:
     views = source.shown.pages if source else None
     if source is None or views is None:
         return
-    rows = PageRows(source, views.worst) if views.of_rows else None
-    samples = source.samples if rows is None else rows.sorted(source.samples)
+    tables, samples = source.run.run_tables(source.protocol), source.samples
+    samples = _worst_first(samples, tables, views.worst) if views.of_rows else samples
     links: list[dict[str, Any]] = []
-    parsers = [p for p in source.parsers if p.name in source.figures]
+    parsers = [p for p in source.parsers if p.name in source.summary.parsers]
     n_pages = max(1, MAX_PAGES // max(1, len(parsers)))
     for row in samples.head(n_pages).iter_rows(named=True):
         truth = source.run.truth(row["sample"])
-        if truth is None and rows is None:
+        if truth is None and views.of_rows is None:
             continue
         size = (row["width"], row["height"]) if row["width"] and row["height"] else _A4
         entry: dict[str, Any] = {"sample": row["sample"], "parsers": []}
         for parser in parsers:
             prediction = source.run.prediction(row["sample"], parser.name)
             name = f"document-{page_file(row['page']).replace('/', '-')}-{safe_name(parser.name)}"
-            if views.of_rows and rows is not None:
-                view = views.of_rows(rows.of(row["sample"], parser.name), prediction)
+            if views.of_rows:
+                own = (pl.col("sample") == row["sample"]) & (pl.col("parser") == parser.name)
+                view = views.of_rows(tables.read("scores", *_COLUMNS, where=own).to_dicts(), prediction)
             else:
                 assert views.view is not None and truth is not None
                 view = views.view(truth, prediction)
@@ -76,33 +77,14 @@ def _write(site: Site) -> None:
             text = rounded(values.get(views.figure))
             entry["parsers"].append({"name": parser.name, "href": f"{name}.html", "text": text})
         links.append(entry)
-    site.page(
-        "document",
-        links=links,
-        parsers=parsers,
-        figure_words=views.figure_words,
-        n_left=max(0, len(samples) - n_pages),
-    )
+    n_left = max(0, len(samples) - n_pages)
+    site.page("document", links=links, parsers=parsers, figure_words=views.figure_words, n_left=n_left)
 
 
-class PageRows:
-    """The rows of a protocol that needs no truth, page by page."""
-
-    def __init__(self, source: RunSource, worst: str) -> None:
-        columns = ("sample", "parser", "element", "category", "metric", "value", "message")
-        self._tables, self._columns = source.run.run_tables(source.protocol), columns
-        of_pages = self._tables.read("scores", "sample", "value", where=pl.col("metric") == worst)
-        self._worst = of_pages.group_by("sample").agg(pl.col("value").max())
-
-    def sorted(self, samples: pl.DataFrame) -> pl.DataFrame:
-        """The worst pages first."""
-        known = samples.join(self._worst, on="sample", how="left")
-        return known.sort(["value", "page"], descending=[True, False], nulls_last=True)
-
-    def of(self, sample: str, parser: str) -> list[dict[str, Any]]:
-        """The rows of one page and parser."""
-        own = (pl.col("sample") == sample) & (pl.col("parser") == parser)
-        return self._tables.read("scores", *self._columns, where=own).to_dicts()
+def _worst_first(samples: pl.DataFrame, tables: RunTables, measure: str) -> pl.DataFrame:
+    of_pages = tables.read("scores", "sample", "value", where=pl.col("metric") == measure)
+    known = samples.join(of_pages.group_by("sample").agg(pl.col("value").max()), on="sample", how="left")
+    return known.sort(["value", "page"], descending=[True, False], nulls_last=True)
 
 
 def _diff(a: str, b: str) -> Iterator[tuple[str, str]]:

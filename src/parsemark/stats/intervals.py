@@ -198,11 +198,11 @@ def _log_interval(value: float, down: float, up: float) -> Interval:
     return low, value * float(np.exp(up / value)) if up <= value else value + up * (np.e - 1)
 
 
-def group_documents(n_documents: int, seed: int = 0) -> NDArray[np.int64]:
+def group_documents(n_documents: int) -> NDArray[np.int64]:
     """For each document its group: groups of one while there are few, else `MAX_GROUPS` drawn at random."""
     if n_documents <= MAX_GROUPS:
         return np.arange(n_documents)
-    return np.random.default_rng(seed).permutation(n_documents) % MAX_GROUPS
+    return np.random.default_rng(0).permutation(n_documents) % MAX_GROUPS
 
 
 def _zero_bound(n: int, bounds: Range, level: float) -> float:
@@ -226,18 +226,16 @@ def cluster_weights(n_clusters: int, n_resamples: int = N_RESAMPLES, seed: int =
     return weights
 
 
-def percentile_interval(draws: Floats, level: float = LEVEL) -> tuple[float, float] | None:
+def percentile_interval(draws: Floats) -> Interval | None:
     """The central interval of the draws; None if fewer than two of them are defined."""
     defined = draws[~np.isnan(draws)]
     if defined.size < 2:
         return None
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)
 
 
-def bootstrap_interval(
-    sums: Floats, statistic: Callable[[Floats], Floats], seed: int = 0
-) -> tuple[float, float] | None:
+def bootstrap_interval(sums: Floats, statistic: Statistic, seed: int = 0) -> Interval | None:
     """Interval of a statistic of totals; None where fewer than two clusters add anything to them. `sums` are
     (clusters, quantities); the statistic maps totals (…, quantities) to values (…).
     """

@@ -73,15 +73,14 @@ def d_ece(
     return sum(gaps) / total if total else None
 
 
-def d_ece_by_chance(
-    confidence: ArrayLike, correct: ArrayLike, documents: ArrayLike, n_bins: int = 10
-) -> float:
+def d_ece_by_chance(confidence: ArrayLike, correct: ArrayLike, documents: ArrayLike) -> float:
     """The D-ECE that perfectly honest confidences would show on as many predictions, by chance alone.
 
     A gap is counted by its size whichever way it goes, so chance adds up instead of cancelling out:
     E|N(0, σ)| is √(2/π)·σ, with the σ of each bin's gap over documents, or that of honest coins where it is
     larger.
     """
+    n_bins = 10
     conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
     keep = conf > MIN_CONFIDENCE
     if not keep.any():

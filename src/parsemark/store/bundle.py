@@ -125,7 +125,9 @@ def write_bundle(run: Run, out: Path, *, truth: bool = True, submitter: str | No
             bare = bare.with_columns(truth=pl.lit(None, pl.String), attributes=pl.lit(None, pl.String))
         writer.add_frame("samples.jsonl", bare)
         if truth:
-            writer.add_rows("texts.jsonl", text_layers(samples.iter_rows(named=True)))
+            texts = text_layers(samples.iter_rows(named=True))
+            lines = ((json.dumps(row, ensure_ascii=False) + "\n").encode() for row in texts)
+            writer.add_chunks("texts.jsonl", lines)
         writer.add_frame("parses.jsonl", run.table("parses"))
         protocols = []
         for spec in run.protocols:
@@ -140,7 +142,7 @@ def write_bundle(run: Run, out: Path, *, truth: bool = True, submitter: str | No
             writer.add(f"protocols/{folder}/{SUMMARY}", (run.protocol_folder(spec) / SUMMARY).read_bytes())
             protocols.append(ProtocolEntry(spec=spec, comparability=summary.comparability, folder=folder))
         for blob in sorted(known):
-            writer.add_raw(blob, run.raw(blob))
+            archive.writestr(_info(f"raw/{blob}"), run.raw(blob), compresslevel=6)
         index = Index(
             code_version=__version__,
             created=run.manifest.created,
@@ -166,17 +168,11 @@ class _BundleWriter:
         self._archive.writestr(_info(name), data, compresslevel=6)
         self.parts[name] = BundlePart(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
 
-    def add_raw(self, blob: str, data: bytes) -> None:
-        self._archive.writestr(_info(f"raw/{blob}"), data, compresslevel=6)
-
     def add_frame(self, name: str, frame: pl.DataFrame) -> None:
         slices = (frame.slice(start, 50_000) for start in range(0, frame.height, 50_000))
-        self._add_chunks(name, (rows.write_ndjson().encode() for rows in slices))
+        self.add_chunks(name, (rows.write_ndjson().encode() for rows in slices))
 
-    def add_rows(self, name: str, rows: Iterable[dict[str, Any]]) -> None:
-        self._add_chunks(name, ((json.dumps(row, ensure_ascii=False) + "\n").encode() for row in rows))
-
-    def _add_chunks(self, name: str, chunks: Iterable[bytes]) -> None:
+    def add_chunks(self, name: str, chunks: Iterable[bytes]) -> None:
         digest, size = hashlib.sha256(), 0
         with self._archive.open(_info(name), "w", force_zip64=True) as member:
             for chunk in chunks:

@@ -16,6 +16,7 @@ import contextlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -59,7 +60,10 @@ class RunFolder:
         with self._locked():
             if (self.path / MANIFEST).exists():
                 raise StoreError(f"{self.path} already holds a run. Open it, or choose another folder.")
-            if (taken := _what_is_in_the_way(self.path)) is not None:
+            names = [*(f"{table}.parquet" for table in SCHEMAS), "raw", "journal", "protocols"]
+            files = (name for name in names if (self.path / name).exists())
+            runs = (f"the run {path.parent.name}" for path in self.path.glob(f"*/{MANIFEST}"))
+            for taken in chain(files, runs):
                 raise StoreError(
                     f"{self.path} is no run, but holds {taken}. Choose a new folder for the run."
                 )
@@ -155,11 +159,3 @@ class RunFolder:
 
     def _locked(self) -> contextlib.AbstractContextManager[None]:
         return self.parses.locked()
-
-
-def _what_is_in_the_way(folder: Path) -> str | None:
-    """What makes a folder no good for a new run: files of a run that has no manifest, or whole runs."""
-    names = [*(f"{table}.parquet" for table in SCHEMAS), "raw", "journal", "protocols"]
-    if found := next((name for name in names if (folder / name).exists()), None):
-        return found
-    return next((f"the run {path.parent.name}" for path in folder.glob(f"*/{MANIFEST}")), None)

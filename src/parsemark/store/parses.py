@@ -77,18 +77,6 @@ class Journal:
         self.close()
 
 
-def read_journals(folder: Path) -> Iterator[tuple[str, int, Json]]:
-    """All whole entries of all journals, each with its file and line in words, and its sequence."""
-    for path in sorted(folder.glob("*.jsonl")):
-        with contextlib.suppress(FileNotFoundError):  # folded away by another process
-            yield from _entries(path)
-
-
-def last_number(folder: Path) -> int:
-    """The highest number of a journal; 0 without any."""
-    return max(map(_number, folder.glob("*.jsonl")), default=0)
-
-
 def _number(path: Path) -> int:
     """The number in a journal's name; 0 in names of earlier versions."""
     found = re.match(r"n(\d{1,9})-", path.name)
@@ -101,10 +89,11 @@ def finished_journals(folder: Path) -> list[Path]:
 
 
 def _entries(path: Path) -> Iterator[tuple[str, int, Json]]:
+    """The whole entries of a journal, each with its file and line in words, and its sequence."""
     try:
         data = path.read_bytes()
-    except FileNotFoundError:
-        raise
+    except FileNotFoundError:  # folded away by another process
+        return
     except OSError as error:
         raise StoreError(
             f"{path} cannot be read: {error.strerror}. Remove it; its pages are parsed again."
@@ -142,7 +131,8 @@ class ParseLog:
         # Journals before the table: what is folded away meanwhile is then in the table.
         journalled = [
             ParseRecord.from_json({**entry, SEQUENCE: order}, where)
-            for where, order, entry in read_journals(self._journals)
+            for path in sorted(self._journals.glob("*.jsonl"))
+            for where, order, entry in _entries(path)
         ]
         where = f"A row of {self._files.path_of('parses')}"
         rows = self._files.read("parses").iter_rows(named=True)
@@ -222,7 +212,7 @@ class ParseLog:
     def _last_number(self) -> int:
         with self._files.scanning("parses") as rows:
             folded = rows.select(pl.col(SEQUENCE).max()).collect().item() or 0
-        return max(last_number(self._journals), int(folded) // LINES)
+        return max(int(folded) // LINES, *map(_number, self._journals.glob("*.jsonl")), 0)
 
 
 def _with_statuses(parses: pl.DataFrame, read: pl.DataFrame) -> pl.DataFrame:

@@ -167,21 +167,16 @@ def report_damage(run: Run) -> Iterator[None]:
     except (ParsemarkError, OSError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException:  # damaged data can make any code fail, and polars panic
-        _require_sound(run)
+        run.records()  # to read all that the run holds names the first file that is damaged
+        for spec in run.protocols:
+            run.summary(spec)
+            for name in PROTOCOL_TABLES:
+                run.table(name, spec)
+        for name, column in (("samples", "truth"), ("predictions", "prediction")):
+            with RunFolder.of(run).files.reading(name):
+                for text in run.table(name)[column].drop_nulls():
+                    json.loads(text)
         raise
-
-
-def _require_sound(run: Run) -> None:
-    """Read all that the run holds; StoreError names the first file that is damaged."""
-    run.records()
-    for spec in run.protocols:
-        run.summary(spec)
-        for name in PROTOCOL_TABLES:
-            run.table(name, spec)
-    for name, column in (("samples", "truth"), ("predictions", "prediction")):
-        with RunFolder.of(run).files.reading(name):
-            for text in run.table(name)[column].drop_nulls():
-                json.loads(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,17 +150,12 @@ def leave_namespaces(*, network: bool = False) -> bool:
         return False
     libc.mount(b"none", b"/", None, PRIVATE_MOUNTS, None)
     own_memory = libc.mount(b"shm", b"/dev/shm", b"tmpfs", NO_SUID_NO_DEVICES, b"size=256m,mode=1777")
-    if not network:
-        raise_loopback(libc)
-    return bool(own_memory == 0)
-
-
-def raise_loopback(libc: ctypes.CDLL) -> None:
-    """Let a program in a network of its own speak with itself."""
-    handle = libc.socket(2, 2, 0)  # AF_INET, SOCK_DGRAM
+    # A program in a network of its own may speak with itself.
+    handle = -1 if network else libc.socket(2, 2, 0)  # AF_INET, SOCK_DGRAM
     if handle >= 0:
         libc.ioctl(handle, SET_INTERFACE_FLAGS, struct.pack("16sh22x", b"lo", 1 | 64))
         os.close(handle)
+    return bool(own_memory == 0)
 
 
 def confine(

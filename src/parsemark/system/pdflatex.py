@@ -6,6 +6,7 @@ Three walls, each of which holds alone against most of what a source can try: pd
 embedded is checked as well, for systems without Landlock.
 """
 
+import contextlib
 import hashlib
 import os
 import re
@@ -21,7 +22,7 @@ from pathlib import Path
 from parsemark.errors import LatexError, MissingDependencyError
 from parsemark.system import cache_folder
 from parsemark.system.confined import landlock_version
-from parsemark.system.processes import Confinement, kill_group, start_confined
+from parsemark.system.processes import Confinement, start_confined
 
 APT_PACKAGES = (
     "texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended "
@@ -208,7 +209,8 @@ def _watch(process: subprocess.Popen[bytes], folder: Path, limits: CompileLimits
             if _size(folder) > 4 * limits.output_mb * 2**20:
                 exceeded = f"wrote more than {4 * limits.output_mb} MB"
         if exceeded is not None:
-            kill_group(process.pid)
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
         time.sleep(pause)
         pause = min(pause * 1.5, 0.05)
 

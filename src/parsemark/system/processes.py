@@ -225,12 +225,6 @@ def is_alive(process: Process) -> bool:
     return fields is not None and int(fields[19]) == process.started and fields[0] not in "ZX"
 
 
-def kill_group(pid: int) -> None:
-    """End a process group at once."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
-
-
 def describe_exit(code: int) -> str:
     """How a process ended, by the return code that `subprocess` and `multiprocessing` give.
 

@@ -26,21 +26,19 @@ CANNOT_START = 127
 def main() -> None:
     """Keep one program."""
     lifeline, confinement, program = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    become_subreaper()
+    # Linux gives us the orphans among our descendants; elsewhere only the process group is ended.
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     alarm = catch_signals()
     if not os.read(lifeline, 1):
         os._exit(0)
     child = start(program, confinement)
-    let_streams_go()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):  # they are the program's own: their other ends must see when it closes them
+        os.dup2(nothing, stream)
     status = wait_for_an_end(child, lifeline, alarm)
     end_all(child)
     end_as(status)
-
-
-def become_subreaper() -> None:
-    """Let Linux give us the orphans among our descendants; elsewhere only the process group is ended."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def catch_signals() -> int:
@@ -82,13 +80,6 @@ def confine(confinement: str) -> bool:
     import confined  # type: ignore[import-not-found,unused-ignore] # beside this script
 
     return bool(confined.confine(**json.loads(confinement)))
-
-
-def let_streams_go() -> None:
-    """The program's streams are its own: their other ends must see when it closes them."""
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(nothing, stream)
 
 
 def wait_for_an_end(child: int, lifeline: int, alarm: int) -> int | None:

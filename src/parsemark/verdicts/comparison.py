@@ -4,7 +4,7 @@ The verdict on a pair is made in one place, `protocols.figures.pair_verdicts`, f
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -179,9 +179,12 @@ def compare_in_tables(
     """Compare two parsers in the tables of one run; UsageError if they are one, or share no figure."""
     if a == b:
         raise UsageError(f"{a} cannot be compared with itself: name two different parsers.")
-    compared = _compared(complete_sums(protocol, tables), summary.primary)
+    compared = main_scores(complete_sums(protocol, tables), summary.primary)
     if not compared or compared[0].info.name != summary.primary or not compared[0].samples:
         raise UsageError(f"{a} and {b} cannot be compared: this run has no page with a truth, or no score.")
+    for name in (name for name in (a, b) if name not in compared[0].sums):
+        scored = ", ".join(sorted(compared[0].sums))
+        raise UsageError(f"{name} gives nothing that {summary.protocol} scores; it has figures of: {scored}.")
     # A ranking leaves out parsers without a value, and has no verdicts where nobody earned anything.
     verdicts = [rank(f).verdict(a, b) or verdicts_on_pairs(f, [(a, b)])[0] for f in compared]
     return _comparison(compared, verdicts, a, b)
@@ -199,7 +202,7 @@ def compare_sides(
     require_comparable(old[0], new[0])
     require_same_pages(old[1], new[1])
     both = ((old[1], new[1]), (new[1], old[1]))
-    sums = [_compared(complete_sums(protocol, own, other), new[0].primary) for own, other in both]
+    sums = [main_scores(complete_sums(protocol, own, other), new[0].primary) for own, other in both]
     old_sums = {f.info.name: f for f in sums[0]}
     joined = [_join(f, old_sums[f.info.name], parsers) for f in sums[1] if f.info.name in old_sums]
     if not joined or not joined[0].samples:
@@ -231,7 +234,7 @@ def require_comparable(old: Summary, new: Summary) -> None:
             )
 
 
-def _compared(figures: Sequence[FigureSums], primary: str) -> list[FigureSums]:
+def main_scores(figures: Iterable[FigureSums], primary: str) -> list[FigureSums]:
     """The main scores, the primary one first."""
     main = [f for f in figures if f.info.main and f.info.style == "score"]
     return sorted(main, key=lambda f: f.info.name != primary)

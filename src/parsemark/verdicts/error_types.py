@@ -14,10 +14,10 @@ from parsemark.errors import FormatError, StoreError
 from parsemark.formats.model_json import element_from_json
 from parsemark.model import Element
 from parsemark.protocols import get_protocol
-from parsemark.protocols.presentation import ErrorKind
+from parsemark.protocols.presentation import ErrorKind, ScoredTables
 from parsemark.store import Run, report_damage
 from parsemark.system.files import write_bytes
-from parsemark.verdicts.scored_run import ScoredRun, ScoredTables
+from parsemark.verdicts.scored_run import ScoredRun
 
 MAX_FINDINGS = 40
 MAX_EXPLAINED_CELLS = 1_500_000

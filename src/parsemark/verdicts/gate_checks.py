@@ -12,13 +12,12 @@ from parsemark.errors import UsageError
 from parsemark.model import Status
 from parsemark.plain_words import one_line, rounded, signed, signed_interval
 from parsemark.protocols import FigureInfo, Presentation, RunTables, Summary
-from parsemark.protocols.presentation import ErrorKind
+from parsemark.protocols.presentation import ErrorKind, ScoredTables
 from parsemark.protocols.run_data.broken_pages import broken_pages
 from parsemark.protocols.run_data.unread_pages import unscored
 from parsemark.store import Run
 from parsemark.verdicts.comparison import Comparison
 from parsemark.verdicts.error_types import changes_of, error_counts, match_errors
-from parsemark.verdicts.scored_run import ScoredTables
 from parsemark.verdicts.time_ratios import Timing, time_ratio
 
 _TABLE = "table"

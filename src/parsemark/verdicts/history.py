@@ -23,7 +23,7 @@ from parsemark.protocols.figures.pair_verdicts import verdicts_on_pairs
 from parsemark.protocols.run_data.broken_pages import complete_sums
 from parsemark.stats.intervals import jackknife_interval, t_quantile, t_tails
 from parsemark.store import ParseRecord, Run, report_damage
-from parsemark.verdicts.comparison import PageDifference
+from parsemark.verdicts.comparison import PageDifference, main_scores
 from parsemark.verdicts.scored_run import ScoredRun
 from parsemark.verdicts.time_ratios import MIN_PAGES, RUN_NOISE
 
@@ -146,8 +146,7 @@ def history_of(run: Run, versions: Sequence[str], protocol: str | None = None) -
     source = ScoredRun(run, protocol)
     with report_damage(run):
         sums = complete_sums(source.recipe, run.run_tables(source.summary.protocol))
-    main = [f for f in sums if f.info.main and f.info.style == "score" and f.samples]
-    main.sort(key=lambda f: f.info.name != source.summary.primary)
+    main = [f for f in main_scores(sums, source.summary.primary) if f.samples]
     records = {(r.parser, r.sample): r for r in run.records()}
     places = run.run_tables(source.summary.protocol).places
     samples = main[0].samples if main else places.samples
@@ -256,10 +255,10 @@ def _change(
 ) -> VersionChange:
     """Every page of the run whose output changed, with its value in the first figure, if that has one."""
     known: dict[str, tuple[float, float]] = {}
-    for figure in figures[:1]:
-        values = zip(figure.page_values(after), figure.page_values(before), strict=True)
-        known = dict(zip(figure.samples, values, strict=True))
+    for f in figures[:1]:
+        values = zip(f.samples, f.page_values(after), f.page_values(before), strict=True)
+        known = {sample: (float(now), float(then)) for sample, now, then in values}
     changed = [sample for sample, output in given[after].items() if output != given[before][sample]]
-    rows = [PageDifference(s, *map(float, known.get(s, (math.nan, math.nan)))) for s in changed]
+    rows = [PageDifference(s, *known.get(s, (math.nan, math.nan))) for s in changed]
     rows.sort(key=lambda row: (-abs(row.difference) if math.isfinite(row.difference) else 1.0, row.sample))
     return VersionChange(before, after, tuple(rows))

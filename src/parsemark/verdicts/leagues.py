@@ -14,6 +14,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -25,12 +26,12 @@ from parsemark.engine.import_outputs import IMPORTED
 from parsemark.engine.parsing.parse import sample_rows
 from parsemark.engine.scoring.chunk import write_predictions
 from parsemark.errors import ParsemarkError, StoreError
-from parsemark.parsers.catalogue import builtin_script
+from parsemark.parsers.catalogue import builtin_scripts
 from parsemark.plain_words import first_problem
 from parsemark.protocols import Summary, get_protocol
 from parsemark.protocols.run_data.broken_pages import complete_summary
 from parsemark.store import CorpusEntry, Manifest, ParserEntry, Run, RunFolder
-from parsemark.store.bundle import Bundle, ProtocolEntry
+from parsemark.store.bundle import Bundle, Index, ProtocolEntry
 from parsemark.system import file_sha256
 from parsemark.version import __version__
 
@@ -42,12 +43,10 @@ class Submission:
     path: Path
     sha256: str
     manifest: Manifest
-    protocols: tuple[ProtocolEntry, ...]
+    index: Index
     pages: str  # hash of the ids of its pages
     n_pages: int
-    has_truth: bool
     summaries: Mapping[str, Summary]  # by protocol, as the bundle states them
-    submitter: str | None = None
 
     @property
     def created(self) -> str:
@@ -80,7 +79,7 @@ class Entry:
     @cached_property
     def name(self) -> str:
         """The name under which it is shown: its own one only where it may have it."""
-        own, by = self.parser.name, self.submission.submitter
+        own, by = self.parser.name, self.submission.index.submitter
         if self.is_imported:
             return f"{own} (imported outputs{f' of {by}' if by else ''})"
         if builtin_worker(own) not in (None, self.parser.worker):
@@ -168,30 +167,16 @@ def read_submissions(paths: Iterable[Path]) -> tuple[list[Submission], list[Refu
 
 def _submission(path: Path) -> Submission:
     with Bundle(path) as bundle:
-        for problem in bundle.damage():
+        for problem in chain(bundle.damage(), (f"{what}." for what in problems_in(bundle))):
             raise StoreError(problem)
-        for problem in problems_in(bundle):
-            raise StoreError(f"{problem}.")
         samples = bundle.table("samples")
         ids = "\n".join(sorted(str(s) for s in samples["sample"]))
         try:
             summaries = {e.spec: Summary.model_validate(bundle.summary(e)) for e in bundle.index.protocols}
         except ValidationError as error:
             raise StoreError(f"{path}: a summary is not valid ({first_problem(error, 'it')}).") from error
-        manifest = bundle.manifest()
-        if manifest.corpus != bundle.index.corpus:
-            raise StoreError(f"{path}: bundle.json and manifest.json name different corpora.")
-        return Submission(
-            path,
-            file_sha256(path),
-            manifest,
-            tuple(bundle.index.protocols),
-            hashlib.sha256(ids.encode()).hexdigest(),
-            samples.height,
-            bundle.index.has_truth,
-            summaries,
-            bundle.index.submitter,
-        )
+        pages, said = hashlib.sha256(ids.encode()).hexdigest(), (bundle.manifest(), bundle.index)
+        return Submission(path, file_sha256(path), *said, pages, samples.height, summaries)
 
 
 def make_leagues(submissions: Sequence[Submission]) -> list[League]:
@@ -200,13 +185,13 @@ def make_leagues(submissions: Sequence[Submission]) -> list[League]:
     needed: set[str] = set()
     owners: dict[str, str | None] = {}
     for submission in submissions:
-        for protocol in submission.protocols:
+        for protocol in submission.index.protocols:
             summary = submission.summaries[protocol.spec]
             for parser in submission.manifest.parsers:
                 if parser.name not in summary.parsers:
                     continue
-                owner = owners.setdefault(parser.name, submission.submitter)
-                taken = owner if owner != submission.submitter else None
+                owner = owners.setdefault(parser.name, submission.index.submitter)
+                taken = owner if owner != submission.index.submitter else None
                 entry = Entry(submission, parser, protocol.spec, taken)
                 of_pages = submission.manifest.corpus, submission.pages, submission.n_pages
                 for number, (spec, rule) in enumerate(_fixed(protocol, summary, parser.name)):
@@ -240,7 +225,7 @@ def _fixed(protocol: ProtocolEntry, summary: Summary, parser: str) -> list[tuple
 @lru_cache(maxsize=512)
 def builtin_worker(name: str) -> str | None:
     """The hash of the worker that a built-in parser runs; None for a name that is free."""
-    script = builtin_script(name.partition("(")[0].partition("@")[0])
+    script = builtin_scripts().get(name.partition("(")[0].partition("@")[0])
     return None if script is None else file_sha256(script)
 
 
@@ -250,7 +235,7 @@ def join_league(
     """Make one run of the entries of a league, by the names that they get in it, summarised anew. PDFs and
     truths come from the corpora if the league's is among them.
     """
-    newest = max((e.submission for e in entries.values()), key=lambda s: (s.has_truth, s.created))
+    newest = max((e.submission for e in entries.values()), key=lambda s: (s.index.has_truth, s.created))
     made = {
         "command": ["parsemark", "board"],
         "code_version": __version__,

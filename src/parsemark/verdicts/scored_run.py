@@ -3,14 +3,14 @@
 import dataclasses
 import warnings
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import polars as pl
 
 from parsemark.errors import PluginError, UnknownNameError, UsageError
 from parsemark.plain_words import unbroken
-from parsemark.protocols import PageProtocol, Presentation, Summary, get_protocol
+from parsemark.protocols import PageProtocol, Presentation, get_protocol
+from parsemark.protocols.presentation import ScoredTables
 from parsemark.store import Run, RunFolder
 
 
@@ -55,56 +55,6 @@ def _presentation(recipe: PageProtocol) -> Presentation:
     given: Presentation = kept("presentation", recipe.presentation, Presentation)()
     drawn: dict[str, Any] = {n: kept(n, getattr(given, n), lambda *_: []) for n in _DRAWN}
     return dataclasses.replace(given, **drawn)
-
-
-class ScoredTables:
-    """The matches and scores of one protocol, under the rule of its leaderboard."""
-
-    def __init__(self, summary: Summary, shown: Presentation, scan: Callable[[str], pl.LazyFrame]) -> None:
-        self.summary = summary
-        self.shown = shown
-        self.scan = scan
-        """A table that may be too large to hold; collect only what is needed of it."""
-
-    @cached_property
-    def matches(self) -> pl.DataFrame:
-        """One row per match, page and parser, under the rule of the leaderboard."""
-        return self.scan("matches").filter(pl.col("rule") == self.rule).drop("rule").collect()
-
-    def scores_of(self, parser: str) -> pl.DataFrame:
-        """One row per score of a parser's tables, under the rule of the leaderboard; read anew each time."""
-        return self._scores().filter(pl.col("parser") == parser).collect()
-
-    def scores_by(self, metric: str) -> pl.DataFrame:
-        """The same by one metric."""
-        return self._scores().filter(pl.col("metric") == metric).collect()
-
-    def _scores(self) -> pl.LazyFrame:
-        own = self.scan("scores").filter((pl.col("rule") == self.rule) & (pl.col("element") != ""))
-        return own.select("sample", "parser", "element", "pred", "metric", "value", "status")
-
-    @cached_property
-    def metrics(self) -> tuple[str, ...]:
-        """The metrics that pairs of tables were scored with, the best known first."""
-        present = self._scores().select(pl.col("metric").unique()).collect()["metric"]
-        return tuple(self.shown.shown_metrics(sorted(present)))
-
-    @cached_property
-    def main_metric(self) -> str:
-        """The metric that lists of tables are sorted by; empty where nothing was scored."""
-        return self.metrics[0] if self.metrics else ""
-
-    @cached_property
-    def rule(self) -> str:
-        """The matching that leaderboard and lists use for all parsers."""
-        stated = self.summary.settings.get("match")
-        return stated if stated in self.rules else self.rules[0] if self.rules else ""
-
-    @cached_property
-    def rules(self) -> tuple[str, ...]:
-        """The matchings that people may choose from."""
-        present = self.scan("matches").select(pl.col("rule").unique()).collect()["rule"]
-        return tuple(self.shown.shown_rules(sorted(present)))
 
 
 class ScoredRun(ScoredTables):

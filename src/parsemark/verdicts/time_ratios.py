@@ -123,11 +123,11 @@ def timed_again(old: Run, new: Run, parsers: Sequence[str], n_pages: int, timing
         if pdf and Path(pdf).is_file()
     ][:n_pages]
     entries = {entry.name: entry for entry in old.manifest.parsers}
-    specs = {entry.name: entry.spec for entry in new.manifest.parsers}
+    checked = {entry.name: entry for entry in new.manifest.parsers}
     found, notes = dict[str, Ratio](), list[str]()
     for name in parsers:
         try:
-            now = get_parser(specs[name] or name)
+            now = get_parser(checked[name].spec or name)
             package = own_package(now).name
             if (version := entries[name].versions.get(package)) is None:
                 raise ParserError(f"the old run does not say its version: serve(…, versions=[{package!r}])")
@@ -136,6 +136,10 @@ def timed_again(old: Run, new: Run, parsers: Sequence[str], n_pages: int, timing
             notes.append(f"{name} was not timed again ({last_line(error)}): recorded times are compared.")
         else:
             notes.append(f"{name}@{version} and {name} were timed here, in turns on {len(pages)} pages.")
+            if now.fingerprint != checked[name].fingerprint:
+                notes.append(
+                    f"{name} is no longer what the new run was made with: it was timed as it is now."
+                )
     recorded = [timing.note] if timing.note and len(found) < len(parsers) else []
     return replace(timing, again=found, note=" ".join([*recorded, *notes]))
 

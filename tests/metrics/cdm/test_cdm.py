@@ -195,3 +195,24 @@ def test_demo_formulas() -> None:
     different = [(a, b) for a, b in zip(scores, expected, strict=True) if abs(a - b) > 1e-9]
     assert len(different) <= 1 and all(abs(a - b) < 0.015 for a, b in different)
     assert abs(np.mean(scores) - np.mean(expected)) < 0.001
+
+
+@needs_tex
+def test_what_no_paper_is_wide_enough_for_counts_where_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path))
+    long = "+".join(f"x_{{{k}}}" for k in range(200))
+    half, wrong = (
+        long[: long.index("+x_{100}")],
+        long[: long.index("x_{100}")] + long[long.index("x_{100}") :].replace("x", "y"),
+    )
+    pairs = [(long, long), (long, half), (long, wrong), (half[:40], long)]
+    assert [s.value for s in cdm_scores(pairs)][:3] == [1, 1, 1], (
+        "as published: nothing of it is on the paper"
+    )
+    same, halved, other, added = cdm_scores(pairs, whole=True)
+    n, n_half = (sum(len(str(k)) + 2 for k in range(m)) - 1 for m in (200, 100))
+    assert same.value == 1 and halved.value == pytest.approx(2 * n_half / (n + n_half), abs=0.001)
+    assert other.value == pytest.approx(1 - 100 / n, abs=0.001) and added.value < 0.1
+    assert halved.reason is not None and "fit on no paper" in halved.reason

@@ -15,9 +15,10 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
+from parsemark.engine import rag
 from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
-from parsemark.errors import CorpusError
+from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Element, Page, Prediction, Sample
 from parsemark.protocols import get_protocol
 from parsemark.protocols.boards import ohr_bench
@@ -202,6 +203,12 @@ def test_without_a_model_the_search_alone_is_scored(asked: Run, tmp_path: Path) 
     score_run(asked, protocols=[spec], n_workers=1)
     figures = Run.open(asked.path).summary(spec).parsers["good"]
     assert figures["lcs"].value == 1 and figures["f1"].value is None
+
+
+def test_two_questions_of_one_id_are_refused(asked: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rag, "own_truth", lambda page, *_: [{**QUESTION, "ID": "q1", "questions": page.id}])
+    with pytest.raises(UsageError, match=r"Two questions have the ID 'q1', one of them on "):
+        rag.questions_of(asked)
 
 
 def test_unknown_parsers_and_questions_of_results_are_named_and_ties_are_level(

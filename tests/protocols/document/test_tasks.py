@@ -1,6 +1,7 @@
 """Component tasks: what is missing is counted strictly and skipped as published."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -178,3 +179,13 @@ def test_boxes_that_cannot_be_used_are_named() -> None:
         layout_task(truth, {"results": wrong[-1:], "categories": {"1": "plain text"}})
     with pytest.raises(FormatError, match="categories"):
         layout_task(truth, {"results": []})
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+def test_formulas_that_cannot_be_drawn_are_said() -> None:
+    data = pages({"category_type": "equation_isolated", "latex": "a+b", "pred": "\\frac{u"})
+    found = component_task(data, "formula", cdm=True)
+    assert found.figures["CDM"] == 0
+    assert any(
+        remark.startswith("1 formula could not be drawn: CDM 0. The first: ") for remark in found.remarks
+    )

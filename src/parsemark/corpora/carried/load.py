@@ -5,6 +5,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from glob import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -27,21 +28,6 @@ _MAX_MESSAGE = 4000
 
 class NothingCarriedError(CorpusError):
     """A PDF has nothing of what is looked for."""
-
-
-def load(root: Path) -> Corpus:
-    """Load all tagged PDFs below a folder; those without tags are left out, with a remark."""
-    return _loaded(root, "tagged")
-
-
-def load_facts(root: Path) -> Corpus:
-    """Load what the outlines, links, forms and tags of all PDFs below a folder say."""
-    return _loaded(root, "carried")
-
-
-def load_pairs(root: Path) -> Corpus:
-    """Load all PDFs below a folder with what the source of the same name beside each says."""
-    return _loaded(root, "pairs")
 
 
 class CarriedTask(NamedTuple):
@@ -86,6 +72,7 @@ def read_carried(task: CarriedTask) -> CarriedDocument:
 
 
 def _loaded(root: Path, kind: str) -> Corpus:
+    """What all PDFs below a folder carry of a kind; those without are left out, with a remark."""
     remarks: list[Remark] = []
 
     def read(pdf: Path, _: SampleIds) -> list[Sample]:
@@ -99,6 +86,11 @@ def _loaded(root: Path, kind: str) -> Corpus:
     return Corpus.of(
         f"{kind} {root.name}", samples, root=root, version="1", licence="unknown", remarks=remarks
     )
+
+
+load = partial(_loaded, kind="tagged")
+load_facts = partial(_loaded, kind="carried")
+load_pairs = partial(_loaded, kind="pairs")
 
 
 def _document(kind: str, pdf: Path) -> TaggedDocument:

@@ -48,6 +48,7 @@ CAPTION_LABEL = re.compile(
 _REFERENCE_LABEL = re.compile(r".{1,60}")  # the same of a text that begins with a reference
 _NUMBERED = re.compile(r"(?:[a-z]{4,10})?(?:\d{1,6}|[a-z]\d{0,5}|[ivxlc]{1,6})")
 """Letters of what may stand before a heading in its line."""
+_PAGE_NUMBER = re.compile(r"\d{1,4}|[ivxlc]{1,6}")
 CAPTIONS = frozenset({Category.TABLE_CAPTION, Category.FIGURE_CAPTION})
 _ITEM_NUMBER = re.compile(r"\A\d+\. ")
 _OTHER_NUMBER = re.compile(r"\d+\s*[):\]]")
@@ -139,14 +140,18 @@ class PageLetters:
         n = bisect_right(self.lines, place)
         return self.lines[n - 1], self.lines[n] if n < len(self.lines) else len(self.text)
 
-    def rest_of_line(self, stop: int) -> int:
+    def rest_of_line(self, stop: int, *, goes_on: bool) -> int:
         """The end of a text whose last words are a reference: that of its line, or of a short one below."""
         end = self.line_at(stop - 1)[1]
-        if end == stop < self.ends[self.pages[stop - 1]]:
+        if goes_on and end == stop < self.ends[self.pages[stop - 1]]:
             end = self.line_at(stop)[1]
         free = self.owned.find(1, stop, end)
         end = end if free < 0 else free
         return end if end - stop <= _REFERENCE_REACH else stop
+
+    def is_listed(self, stop: int) -> bool:
+        """Whether only a number stands in the line behind a text: it is an entry of a table of contents."""
+        return _PAGE_NUMBER.fullmatch(self.text, stop, self.line_at(stop - 1)[1]) is not None
 
     def places(self, key: str, low: int, high: int) -> Iterator[int]:
         """Where words begin with a key."""
@@ -240,8 +245,9 @@ class LaidPiece:
             return False  # capitals that a style sheet makes
         signs = signs_of(self.shown)
         is_readable = _LEADER not in signs and _UNREADABLE.isdisjoint(map(unicodedata.category, signs))
-        if self.in_cell and not formulas and signs != signs_of(self.text) and is_readable:
-            return False  # a minus or a currency that only the page has
+        slashes = self.text.count("\\") - self.shown.count("\\")
+        if self.in_cell and not formulas and (slashes or signs != signs_of(self.text)) and is_readable:
+            return False  # a minus or a currency that only the page has, or `\\\\` for a backslash of it
         return all(
             a.stop == b.start or not b.joined or (formulas and b.at > a.at + a.stop - a.start)
             for a, b in pairwise(self.runs)
@@ -327,7 +333,7 @@ def _place(letters: PageLetters, block: LaidBlock, low: int, high: int, texts: S
 
     Where a longer one of all texts, which are sorted, begins with the same letters, that one stands.
     """
-    is_list = block.element.category == Category.LIST_GROUP
+    is_list, is_title = (block.element.category == c for c in (Category.LIST_GROUP, Category.TITLE))
     for strip in (False, True) if is_list else (False,):
         pieces = block.pieces
         if strip:
@@ -340,7 +346,7 @@ def _place(letters: PageLetters, block: LaidBlock, low: int, high: int, texts: S
         surest = wanted.strip(GAP).partition(GAP)[0][:_SURE]
         tried = dict.fromkeys((surest, key[:_SURE], key[:_KEY])) if key else ()
         places: Iterator[int] = (at for begin in tried for at in letters.places(begin, low, high))
-        if block.element.category == Category.TITLE and len(wanted) < _SURE:
+        if is_title:
             places = _headings(letters, wanted, places)
         behind = bisect_right(texts, wanted)
         near = texts[behind : behind + _MAX_TRIES]
@@ -349,14 +355,16 @@ def _place(letters: PageLetters, block: LaidBlock, low: int, high: int, texts: S
             if any(letters.text.startswith(other, at) for other in longer):
                 continue
             runs = letters.follow(wanted, at, bounds)
-            if runs is not None:
+            if runs is not None and not (is_title and letters.is_listed(runs[-1].stop)):
                 _share(pieces, runs)
                 block.pieces = pieces
                 block.is_placed = all(piece.runs for piece in pieces if piece.letters.strip(GAP))
                 if block.is_placed:
                     for piece in pieces:
-                        _add_last_reference(letters, piece)
                         letters.own(piece.runs)
+                    for piece, after in zip(pieces, [*pieces[1:], None], strict=True):
+                        if not piece.in_cell or after is None or after.runs:
+                            _add_last_reference(letters, piece)
                     return True
     return False
 
@@ -372,11 +380,15 @@ def _headings(letters: PageLetters, wanted: str, places: Iterator[int]) -> Itera
 
 
 def _add_last_reference(letters: PageLetters, piece: LaidPiece) -> None:
-    """Give a text the reference that it ends with, which only the page says, up to the end of its line."""
-    if REFERENCE in re.split(r"\w", piece.text)[-1] and piece.runs and not piece.in_cell:
+    """Give a text the reference that it ends with, which only the page says, up to the end of its line.
+
+    In a row of a table, the line ends where the next cell begins.
+    """
+    if REFERENCE in re.split(r"\w", piece.text)[-1] and piece.runs:
         stop = piece.runs[-1].stop
-        if (end := letters.rest_of_line(stop)) > stop:
+        if (end := letters.rest_of_line(stop, goes_on=not piece.in_cell)) > stop:
             piece.runs.append(LaidRun(len(piece.letters), stop, end, True))
+            letters.own(piece.runs[-1:])
 
 
 def _share(pieces: Sequence[LaidPiece], runs: Sequence[LaidRun]) -> None:

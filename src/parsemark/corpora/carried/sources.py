@@ -8,7 +8,7 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from html import escape
 from itertools import groupby
@@ -36,6 +36,14 @@ _REFERENCE = re.compile(
     r"\\(?:[cC]ite[a-zA-Z]*+|(?:paren|text|auto|super)cite|(?:eq|auto|page|name|[cCvV])?ref)(?![a-zA-Z])"
     r"\*?\s*+(?:\[[^\[\]]{0,200}+\]){0,2}\{[^{}]{0,2000}+\}"
 )
+_ENCODING = re.compile(
+    rb"charset\s*+=\s*+[\"']?((?:iso|windows|cp|koi|shift|euc|gb|big5)[\w-]*+)"
+    rb"|\\usepackage\s*+\[((?:latin|cp|koi|ansinew|applemac)[\w-]*+)\]\s*+\{inputenc\}", re.IGNORECASE,
+)  # fmt: skip
+_ENCODINGS = {**dict.fromkeys(("ansinew", "iso-8859-1"), "cp1252"), "applemac": "mac_roman"}
+_SLIDES = re.compile(r"\\documentclass\s*+(?:\[[^\[\]]{0,400}+\])?\s*+\{\w*beamer\w*\}")
+_SLIDE_TITLE = re.compile(r"\\(?:part|(?:sub){0,2}section|frametitle)\*?(?:\[[^\[\]]{0,400}+\])?(?=\{)")
+"""Sections of slides stand only in their contents, and frames may have the same titles."""
 _BIB_KEY = re.compile(r"\\bibitem\s*+(?:\[[^\[\]]{0,200}+\])?\{[^{}]{0,200}+\}")
 """Keys of a list of works, of which pages show numbers."""
 _NOTE = re.compile(r"^\[\^[^\]\s]+\]:[ \t]*+(.*+(?:\n(?: {4}|\t).*+)*+)\n?", re.MULTILINE)
@@ -56,8 +64,10 @@ def read_source(path: Path) -> list[Element]:
     """The elements of a source, its notes last; CorpusError or FormatError where it is over a limit."""
     kind = SOURCES[path.suffix.lower()]
     if kind in ("latex", "markdown"):
-        text = read_text(path)
+        text = _text(path)
         if kind == "latex":
+            if _SLIDES.search(text):
+                text = _SLIDE_TITLE.sub(r"\\label", text)
             text = _BIB_KEY.sub(r"\\bibitem{}", _REFERENCE.sub(REFERENCE, expand_environments(text)))
         below = _NOTE.findall(text) if kind == "markdown" else []
         said = read_document(_NOTE_MARK.sub(REFERENCE, _NOTE.sub("", text)) if below else text, kind).elements
@@ -66,6 +76,21 @@ def read_source(path: Path) -> list[Element]:
     markup, notes = _READERS[kind](path)
     markup = _NOTE_LINK.sub(r"<sup>\1</sup>", _PICTURE.sub("", markup))
     return list(_elements(markup)) + _footnotes(notes)
+
+
+def _text(path: Path) -> str:
+    """A text in UTF-8, else in the encoding that it names, or that browsers take where HTML names none."""
+    try:
+        return read_text(path)
+    except CorpusError:
+        data = path.read_bytes()
+        named = _ENCODING.search(data)
+        name = (named[1] or named[2]).decode().lower() if named else "cp1252"
+        if not named and SOURCES[path.suffix.lower()] != "html":
+            raise
+        with suppress(LookupError, ValueError):
+            return data.decode(_ENCODINGS.get(name, name))
+        raise
 
 
 def _footnotes(notes: list[str]) -> list[Element]:
@@ -457,7 +482,7 @@ def _word_value(element: Any, path: str) -> str:
 
 
 _READERS: dict[str, Callable[[Path], Source]] = {
-    "docx": _docx, "odt": _odt, "html": lambda path: (read_text(path), []), "epub": _epub, "jats": _jats,
+    "docx": _docx, "odt": _odt, "html": lambda path: (_text(path), []), "epub": _epub, "jats": _jats,
     "xlsx": _sheets,
 }  # fmt: skip
 SOURCES = {

@@ -25,6 +25,7 @@ from parsemark.pdf.text import is_right_to_left
 TOLERANCE = 1.5  # points by which the ink of a cell may leave its row or column: accents, italics
 _PAGE = 1e6  # added to places on the next page, so that they are below all of this one
 _MIN_EMPTY_ROW = 1.5  # heights of a line that are free where an empty row is; less is a gap between rows
+_NEXT_WORD = 6.0  # points from a word to the next one of its line
 HOLDS_TABLE = "it holds another table, so it lays out a page"
 Ends = Callable[[Box], tuple[float, float]]  # where a box begins and ends along a row
 
@@ -97,7 +98,7 @@ def _checked_parts(
         raise RefusedError("none of its cells has text")
     if any(tag.role == "Table" for k, tag in content.walk(index) if k != index):
         raise RefusedError(HOLDS_TABLE)
-    slots = _without_gaps(slots, len(rows))
+    slots = _without_gaps(content, slots, len(rows))
     slots, repeated = _without_repeats(content, slots)
     filled = [slot for slot in slots if slot.boxes]
     used = {"row": {s.row for s in filled}, "column": {s.col for s in filled}}
@@ -220,7 +221,7 @@ def _moved_to_columns(slots: Sequence[_Slot], n_cols: int, ends: Ends) -> list[_
         columns = [
             c + k for c, s in zip(places, spoken, strict=False) if c is not None for k in range(s.colspan)
         ]
-        is_sure = None not in places and columns == sorted({*columns} - taken) and len(places) == len(spoken)
+        is_sure = places and None not in places and columns == sorted({*columns} - taken)
         if not is_sure or any(cell.rowspan > 1 for cell in cells):
             found += cells
             continue
@@ -228,10 +229,17 @@ def _moved_to_columns(slots: Sequence[_Slot], n_cols: int, ends: Ends) -> list[_
     return found
 
 
-def _without_gaps(slots: Sequence[_Slot], n_rows: int) -> list[_Slot]:
-    """The cells without rows that are only a gap between others: nothing stands there, and nothing could."""
+def _without_gaps(content: DocumentContent, slots: Sequence[_Slot], n_rows: int) -> list[_Slot]:
+    """The cells without rows that are only a gap between others: nothing stands there, and nothing could.
+
+    Behind the last row with text, that is as far as lines are drawn.
+    """
+    last = max(page for slot in slots for page, _ in slot.boxes)
+    inked = Box.hull(box for slot in slots for page, box in slot.boxes if page == last)
+    bottom = last * _PAGE + content.page(last).ruled_frame(inked).y1
     single = [(s.row, page * _PAGE, box) for s in slots for page, box in s.boxes if s.rowspan == 1]
     bands = extents((row, top + box.y0, top + box.y1) for row, top, box in single)
+    bands[n_rows] = (bottom, bottom)
     height = median([max(piece.height for piece in slot.pieces) for slot in slots if slot.boxes] or [0.0])
     starts = {slot.row for slot in slots if slot.boxes}
     gone: set[int] = set()
@@ -395,13 +403,17 @@ def _raise_if_continued(content: DocumentContent, part: TablePart, head: Box | N
     bands = extents((row, box.y0, box.y1) for row, box in single if box is not None)
     gaps = [low[0] - high[1] for (r, high), (s, low) in pairwise(sorted(bands.items())) if s == r + 1]
     reach = 1.5 * max(gaps, default=0.0) + TOLERANCE
-    around = Box(part.box.x0, part.box.y0 - reach, part.box.x1, part.box.y1 + reach)
+    (x0, y0, x1, y1), beside = part.box.as_tuple(), _NEXT_WORD
+    places = {
+        "above or below": Box(x0, y0 - reach, x1, y1 + reach),
+        "beside": Box(x0 - beside, y0, x1 + beside, y1),
+    }
     loose = [page.glyphs[k] for k, owner in enumerate(page.owners) if owner in nobodys and is_ink(page, k)]
-    near = [glyph for glyph in loose if around.intersection_area(glyph.box) > 0]
-    near = [glyph for glyph in near if head is None or not head.holds_centre(glyph.box)]
-    if near:
-        words = "".join(glyph.text for glyph in near[:30])
-        raise RefusedError(f"text stands right above or below it that is in no element: {words!r}")
+    others = [glyph for glyph in loose if head is None or not head.holds_centre(glyph.box)]
+    for where, around in places.items():
+        if near := [glyph.text for glyph in others if around.intersection_area(glyph.box) > 0]:
+            words = "".join(near[:30])
+            raise RefusedError(f"text stands right {where} it that is in no element: {words!r}")
 
 
 def _with_repeated_heads(

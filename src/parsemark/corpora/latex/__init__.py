@@ -1,1 +1,1 @@
-"""Makes corpora from LaTeX: confined compilation, marks that give exact boxes, and the synthetic pages."""
+"""Makes corpora from LaTeX: marks in real sources that give exact boxes, cells and grids (`documents/`)."""

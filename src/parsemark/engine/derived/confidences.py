@@ -95,18 +95,17 @@ def calibrate(
         unseen = calibrators_by_document(confidence, correct, documents, chosen)
         added = add_calibrated(run, parser, calibrator, unseen)
     before = _quality(confidence, correct)
-    there = None if best is None or other is None else _transfer(best.at, judged_tables(other, parser))
-    return Calibration(parser, judged, before, after, chosen, calibrator, best, there, added)
+    transfer = None
+    if best is not None and other is not None:
+        there = judged_tables(other, parser)
+        own = best_threshold(there.confidence, there.correct, there.n_truth)
+        moved = at_threshold(there.confidence, there.correct, there.n_truth, best.at)
+        transfer = None if own is None else Transfer(moved, own)
+    return Calibration(parser, judged, before, after, chosen, calibrator, best, transfer, added)
 
 
 def _quality(confidence: ArrayLike, correct: ArrayLike) -> Quality:
     return Quality(d_ece(confidence, correct), risk_coverage(confidence, correct))
-
-
-def _transfer(at: float, there: JudgedTables) -> Transfer | None:
-    own = best_threshold(there.confidence, there.correct, there.n_truth)
-    moved = at_threshold(there.confidence, there.correct, there.n_truth, at)
-    return None if own is None else Transfer(moved, own)
 
 
 def apply_calibrator(run: Run, file: Path) -> str:
@@ -141,7 +140,12 @@ def estimate_confidence(
     seen it. With `apply`, `estimated(parser=…)` is added to the run for each parser. UsageError if every
     parser gives a confidence, or nothing is known to be right or wrong.
     """
-    chosen = list(parsers or _without_confidence(run))
+    chosen = list(parsers or ())
+    if not parsers:
+        sure = set(run.table("matches").drop_nulls("confidence")["parser"].unique())
+        chosen = [p.name for p in run.manifest.parsers if not is_derived(p.name) and p.name not in sure]
+    if not chosen:
+        raise UsageError("Every parser of this run gives a confidence of its own; name some with --parser.")
     found = read_signals(run, chosen)
     known = np.array([right is not None for right in found.correct], dtype=bool)
     if model is not None:
@@ -161,15 +165,6 @@ def estimate_confidence(
         own = {(s, e): float(v) for p, s, e, v in keys if p == name}
         added.append(add_estimated(run, name, own, model.source))
     return Estimated(tuple(added), model)
-
-
-def _without_confidence(run: Run) -> list[str]:
-    """The parsers of a run that give none, in its order."""
-    sure = set(run.table("matches").drop_nulls("confidence")["parser"].unique())
-    names = [p.name for p in run.manifest.parsers if not is_derived(p.name) and p.name not in sure]
-    if not names:
-        raise UsageError("Every parser of this run gives a confidence of its own; name some with --parser.")
-    return names
 
 
 @dataclass(frozen=True, slots=True)

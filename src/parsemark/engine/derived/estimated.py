@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.consensus.table_votes import Engines, same_table, shared_cells
+from parsemark.consensus.table_votes import Engines, same_table
 from parsemark.errors import FormatError, UsageError
 from parsemark.extras import needed_for
 from parsemark.formats.notation import compact
+from parsemark.kernels.ngrams import multiset_f1
 from parsemark.model import Element, Prediction
 from parsemark.pdf import page_glyphs
 from parsemark.stats.parser_confidence import MIN_PREDICTIONS, document_folds
@@ -77,7 +78,8 @@ def _agreement(element: Element, engines: Mapping[str, Sequence[Element]]) -> tu
         overlaps += _overlap(element, best)
         if same_table(element, best) > 0 and element.table is not None and best.table is not None:
             seen += 1
-            alike += shared_cells(element.table, best.table)
+            pair = (element.table, best.table)
+            alike += multiset_f1(*(Counter(filter(None, (compact(c.text) for c in t.cells))) for t in pair))
     n = len(engines)
     return seen / n, overlaps / n, alike / n
 

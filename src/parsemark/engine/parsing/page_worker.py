@@ -21,6 +21,7 @@ from parsemark.engine.parsing.plan import PlannedPage
 from parsemark.engine.parsing.worker_limits import Watch, Watched
 from parsemark.errors import ParserError
 from parsemark.model import Status
+from parsemark.parsers.environment import Progress
 from parsemark.parsers.messages import WHOLE_DOCUMENT, Answer, Hello, ProtocolError, pages_in
 from parsemark.parsers.parser import Parser
 from parsemark.parsers.session import WorkerFailure, WorkerSession
@@ -48,6 +49,15 @@ class PageLimits:
 
 class ParserUnusableError(ParserError):
     """The parser's worker cannot be started: no page of it can be parsed."""
+
+
+def install_usable(parser: Parser, progress: Progress | None = None) -> None:
+    """Build a parser's environment unless that is done; ParserError if it misses what we cannot install."""
+    state = parser.state()
+    if state.kind == "missing":
+        raise ParserError(f"{parser.name} cannot be used: {state}.")
+    if state.kind == "installable":
+        parser.install(progress)
 
 
 class StoppedError(Exception):

@@ -20,6 +20,7 @@ from parsemark.engine.parsing.page_worker import (
     PageWorker,
     ParserUnusableError,
     StoppedError,
+    install_usable,
 )
 from parsemark.engine.parsing.plan import PlannedPage
 from parsemark.engine.parsing.worker_limits import Watch
@@ -132,10 +133,7 @@ class _Actor:
     def _prepare(self) -> PageWorker:
         try:
             parser = get_parser(self._spec)
-            state = parser.state()
-            if state.kind == "missing":
-                raise ParserError(f"{parser.name} cannot be used: {state}.")
-            parser.install()
+            install_usable(parser)
         except ParserError as error:
             raise ParserUnusableError(str(error)) from error
         return PageWorker(parser, self._limits, self._watch)

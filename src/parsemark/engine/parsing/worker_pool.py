@@ -23,10 +23,11 @@ from parsemark.engine.parsing.page_worker import (
     PageWorker,
     ParserUnusableError,
     StoppedError,
+    install_usable,
 )
 from parsemark.engine.parsing.plan import Dispatcher, Job, Plan
 from parsemark.engine.parsing.worker_limits import Watch
-from parsemark.errors import ParsemarkError, ParserError
+from parsemark.errors import ParsemarkError
 from parsemark.model import Status
 from parsemark.parsers import Hello, Parser
 from parsemark.store import ParseCache, ParseRecord, Run, RunFolder
@@ -60,11 +61,7 @@ class LocalWorkers:
 
     def install(self, parser: Parser, events: Events) -> None:
         """Build the parser's environment unless that is done."""
-        state = parser.state()
-        if state.kind == "missing":
-            raise ParserError(f"{parser.name} cannot be used: {state}.")
-        if state.kind == "installable":
-            parser.install(lambda what: events.installing(parser.name, what))
+        install_usable(parser, lambda what: events.installing(parser.name, what))
 
     def start(self, parser: Parser) -> PageWorker:
         """A worker process, started with its first page."""
@@ -175,7 +172,11 @@ class ParsePool:
             while (job := self._dispatcher.claim(current)) is not None:
                 if worker is None or job.parser != current:
                     self._dismiss(worker)
-                    worker, current = self._hire(job.parser), job.parser
+                    worker, current = self._workers.start(self._parsers[job.parser]), job.parser
+                    with self._lock:
+                        if self._stopping:
+                            raise StoppedError
+                        self._active.add(worker)
                 jobs = [job]
                 if self._parsers[job.parser].info.scope == "document":
                     jobs += self._dispatcher.claim_document(job)
@@ -214,14 +215,6 @@ class ParsePool:
             self._keep(record)
             if self._cache is not None:
                 self._cache.put(record, str(self._limits), RunFolder.of(self._run).blobs)
-
-    def _hire(self, parser: str) -> PageWorker | RayWorker:
-        worker = self._workers.start(self._parsers[parser])
-        with self._lock:
-            if self._stopping:
-                raise StoppedError
-            self._active.add(worker)
-        return worker
 
     def _dismiss(self, worker: PageWorker | RayWorker | None) -> None:
         if worker is not None:

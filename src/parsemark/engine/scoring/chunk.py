@@ -118,19 +118,9 @@ class Chunk:
                 yield replace(self, pages=own)
 
     @property
-    def is_smallest(self) -> bool:
-        """Whether it cannot be split."""
-        one_parser = all(len(page.outputs) == 1 for page in self.pages)
-        return one_parser and (self.whole_documents or len(self.pages) == 1) and len(grouped(self.pages)) == 1
-
-    @property
     def whole_documents(self) -> bool:
         """Whether the pages of a document must stay together."""
         return any(get_protocol(spec).whole_documents for spec in self.protocols)
-
-    def given_up(self, reason: str) -> Chunk:
-        """The same pages, to be recorded as impossible to score."""
-        return replace(self, pages=tuple(replace(page, lost=reason) for page in self.pages))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,30 +214,27 @@ def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]
                 seen = whole.setdefault((page.document or page.sample, output.parser), [])
                 seen.append((page.number, page.sample, truth, prediction, text))
     for seen in whole.values():
-        joined = _join_pages(seen)
+        from parsemark.protocols.tables.long_tables import joined_document, joined_text
+
+        ordered = sorted(seen, key=lambda page: page[:2])
+        pages_of_it = joined_document([(truth, read) for _, _, truth, read, _ in ordered])
+        joined = *pages_of_it, joined_text(text for *_, text in ordered)
         for spec, recipe in recipes.items():
             if recipe.whole_documents:
                 found[spec].extend(_score(recipe, *joined))
-    parts = [_parquet("predictions", [_prediction_row(p) for p in predictions])]
+    parts = [_frame("predictions", [_prediction_row(p) for p in predictions])]
     for own in found.values():
-        rows_of: dict[str, Sequence[object]] = {"matches": own.matches, "scores": own.scores}
         for table in PROTOCOL_TABLES:
-            rows = [{c: getattr(row, c) for c in schema_of(table)} for row in rows_of[table]]
-            parts.append(_parquet(table, rows))
-    return parts
+            rows = [{c: getattr(row, c) for c in schema_of(table)} for row in getattr(own, table)]
+            parts.append(_frame(table, rows))
+    streams = [io.BytesIO() for _ in parts]
+    for frame, stream in zip(parts, streams, strict=True):
+        frame.write_parquet(stream)
+    return [stream.getvalue() for stream in streams]
 
 
 _Seen = tuple[int, str, Page | None, Prediction, str | None]
 """A page of a document as it was read: number, sample, truth, prediction, text layer."""
-
-
-def _join_pages(seen: list[_Seen]) -> tuple[Page | None, Prediction, str | None]:
-    """The pages of a document as one page."""
-    from parsemark.protocols.tables.long_tables import joined_document, joined_text
-
-    ordered = sorted(seen, key=lambda page: page[:2])
-    truth, prediction = joined_document([(truth, read) for _, _, truth, read, _ in ordered])
-    return truth, prediction, joined_text(text for *_, text in ordered)
 
 
 def read_record(run: Run, record: ParseRecord) -> Prediction:
@@ -260,7 +247,7 @@ def read_record(run: Run, record: ParseRecord) -> Prediction:
 def write_predictions(run: Run) -> None:
     """Read the raw outputs of a run into its table of predictions, without scoring anything."""
     rows = [_prediction_row(read_record(run, record)) for record in run.records()]
-    RunFolder.of(run).write_table("predictions", pl.DataFrame(rows, schema=schema_of("predictions")))
+    RunFolder.of(run).write_table("predictions", _frame("predictions", rows))
 
 
 def _read(page: PageTask, output: Output, get: Callable[[str], bytes]) -> Prediction:
@@ -351,17 +338,13 @@ def _not_scored(prediction: Prediction, status: Status, why: str) -> PageScores:
 
 def _prediction_row(prediction: Prediction) -> dict[str, Any]:
     text = json.dumps(prediction_to_json(prediction), ensure_ascii=False)
-    clean = text.encode("utf-8", "replace").decode()  # lone surrogates have no place in a Parquet file
-    said = {"status": str(prediction.status), "message": prediction.message, "prediction": clean}
+    said = {"status": str(prediction.status), "message": prediction.message, "prediction": text}
     return {"sample": prediction.sample, "parser": prediction.parser, **said}
 
 
-def _parquet(table: str, rows: Sequence[Mapping[str, Any]]) -> bytes:
+def _frame(table: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     columns = {column: [_plain(row[column]) for row in rows] for column in schema_of(table)}
-    frame = pl.DataFrame(columns, schema=schema_of(table)).sort(SORT_KEYS[table], maintain_order=True)
-    target = io.BytesIO()
-    frame.write_parquet(target)
-    return target.getvalue()
+    return pl.DataFrame(columns, schema=schema_of(table)).sort(SORT_KEYS[table], maintain_order=True)
 
 
 def _plain(value: Any) -> Any:

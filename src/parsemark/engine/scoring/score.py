@@ -77,7 +77,11 @@ def score_run(
     specs = tuple(canonical_specs(protocols or run.manifest.protocols or DEFAULT_PROTOCOLS))
     RunFolder.of(run).update_manifest(lambda manifest: manifest.with_protocols(specs))
     make_pool = _pool_maker(executor, address, n_workers, template)
-    session = _session(specs)
+    session = ""  # what all processes share that score by asking
+    if any(get_protocol(spec).asks for spec in specs):
+        from parsemark.judges.ask import session_name
+
+        session = session_name()
     with shared(run.path / ".parts.lock") as nobody_else_scores:
         for _ in range(_OPTIMISTIC_ROUNDS):
             plan = _chunks(run, specs, events)
@@ -90,15 +94,6 @@ def score_run(
         with RunFolder.of(run).publishing():  # it keeps changing: now nobody else may publish until we have
             final = _score_all(_chunks(run, specs, events), session, make_pool, events)
             return _publish(run, specs, final, nobody_else_scores, events)
-
-
-def _session(specs: Iterable[str]) -> str:
-    """What all processes share that score by asking; empty where nobody is asked."""
-    if not any(get_protocol(spec).asks for spec in specs):
-        return ""
-    from parsemark.judges.ask import session_name
-
-    return session_name()
 
 
 def _publish(
@@ -196,7 +191,7 @@ def _score_all(
     events.scoring(n_pages=plan.n_outputs)
     pieces = [[PartFiles(plan.run.path, plan.protocols, key)] for key in plan.keys]
     open_chunks = [i for i, (files,) in enumerate(pieces) if not files.are_there()]
-    events.scored(plan.n_outputs - sum(plan.outputs_in(i) for i in open_chunks))
+    events.scored(plan.n_outputs - sum(len(plan.rows[i]) for i in open_chunks) * len(plan.parsers))
     if open_chunks:
         with make_pool(len(open_chunks)) as pool:
             wanted = ((number, replace(plan[number], session=session)) for number in open_chunks)
@@ -234,11 +229,11 @@ def _score(
 
 def _retries(chunk: Chunk, reason: str) -> list[Chunk]:
     """In place of a lost chunk: its pages one by one; in place of a single page: the record of its loss."""
-    if not chunk.is_smallest:
-        return list(chunk.split())
+    if len(pieces := list(chunk.split())) > 1:
+        return pieces
     if chunk.pages[0].lost is not None:
         raise StoreError(f"Sample {chunk.pages[0].sample} cannot be scored: {reason}.")
-    return [chunk.given_up(reason)]
+    return [replace(chunk, pages=tuple(replace(page, lost=reason) for page in chunk.pages))]
 
 
 # --- The plan -----------------------------------------------------------------------------------------
@@ -263,10 +258,6 @@ class ChunkPlan:
     def n_outputs(self) -> int:
         """How many outputs are scored in all."""
         return self.n_pages * len(self.parsers)
-
-    def outputs_in(self, index: int) -> int:
-        """How many outputs are scored in one chunk."""
-        return len(self.rows[index]) * len(self.parsers)
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -54,7 +54,7 @@ def read_latex_blocks(text: str) -> list[Block]:
     """The blocks of a LaTeX document or of a piece of one."""
     source = without_controls(text)
     start = source.find("\\begin{document}")
-    stop = source.find("\\end{document}", max(start, 0))
+    stop = source.rfind("\\end{document}", max(start, 0))  # an example in it may have one too
     definitions = read_definitions(source)
     begin = 0 if start < 0 else start + len("\\begin{document}")
     body = source[begin : len(source) if stop < 0 else stop]

@@ -73,6 +73,15 @@ def read_formula(source: str) -> Symbols:
     return _read_again(source) if len(source) <= _MAX_REMEMBERED_CHARS else _read(source)
 
 
+def bare_formula(latex: str) -> str:
+    """A formula without dollars around it, and without one pair of its other delimiters."""
+    text = latex.strip().strip("$").strip()
+    for left, right in (("\\[", "\\]"), ("\\(", "\\)")):
+        if text.startswith(left) and text.endswith(right):
+            text = text[2:-2]
+    return text
+
+
 def _read(source: str) -> Symbols:
     text = _undelimited(_undelimited(unicodedata.normalize("NFC", source.strip())))
     scanned = LatexSource(_CHEMISTRY.sub("", _with_chemistry(_written_out(text))), inline=True)

@@ -2,9 +2,10 @@
 
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -58,6 +59,7 @@ class DrawnFormula:
     boxes: tuple[Box, ...]  # left, top, right, bottom in pixels
     width: int
     height: int
+    outside: tuple[str, ...] = ()  # signs without ink where not even the largest paper was wide enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,11 @@ def _draw_alone(formula: Coloured, *, cjk: bool = False) -> FormulaPicture:
             too_large = "Overfull" in result.log or "(2 pages" in result.log or n_pages > 1
             if too_large and paper > 1:
                 continue
-            return _picture(result.pdf, range(1, n_pages + 1), formula)
+            picture = _picture(result.pdf, range(1, n_pages + 1), formula)
+            if picture.drawn is None or "Overfull" not in result.log:
+                return picture
+            outside = Counter(formula.tokens) - Counter(picture.drawn.tokens)
+            return replace(picture, drawn=replace(picture.drawn, outside=tuple(outside.elements())))
     return FormulaPicture(None, "The formula fits on no paper.")
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from parsemark.metrics.cdm.tokens import tokenise
 from parsemark.system import cache_folder
 from parsemark.system.files import write_bytes
 
-_CACHE_VERSION = 4
+_CACHE_VERSION = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +41,28 @@ class SignCounts:
 
 @dataclass(frozen=True, slots=True)
 class CdmScore:
-    """The value of one pair, and why it is 0 where a formula could not be drawn."""
+    """The value of one pair, and why it is 0 or less sure where a formula could not be drawn as a whole."""
 
     value: float
     counts: SignCounts | None = None
     reason: str | None = None
 
 
-def cdm_scores(pairs: Sequence[tuple[str, str]], version: Version = "v1.6") -> list[CdmScore]:
-    """CDM of (truth, prediction) pairs; a formula that was never drawn before needs a pdflatex that works."""
+def cdm_scores(
+    pairs: Sequence[tuple[str, str]], version: Version = "v1.6", *, whole: bool = False
+) -> list[CdmScore]:
+    """CDM of (truth, prediction) pairs; a formula that was never drawn before needs a pdflatex that works.
+
+    As published, signs that no paper is wide enough for are none. With `whole` they count: those that both
+    sides have outside of their papers are taken for equal, wherever they stand.
+    """
     wanted = list(dict.fromkeys(formula for pair in pairs for formula in pair if formula.strip()))
     drawn = dict(zip(wanted, _drawn(wanted, version), strict=True))
     empty = FormulaPicture(None, "It is empty.")
-    return [_score(drawn.get(truth, empty), drawn.get(pred, empty), version) for truth, pred in pairs]
+    return [_score(drawn.get(truth, empty), drawn.get(pred, empty), version, whole) for truth, pred in pairs]
 
 
-def _score(truth: FormulaPicture, pred: FormulaPicture, version: Version) -> CdmScore:
+def _score(truth: FormulaPicture, pred: FormulaPicture, version: Version, whole: bool) -> CdmScore:
     drawn: list[DrawnFormula] = []
     for side, picture in (("truth", truth), ("prediction", pred)):
         if picture.drawn is None:
@@ -64,7 +71,13 @@ def _score(truth: FormulaPicture, pred: FormulaPicture, version: Version) -> Cdm
             return CdmScore(0.0, None, f"The {side} left no ink.")
         drawn.append(picture.drawn)
     counts = count_pairs(drawn[0], drawn[1], version)
-    return CdmScore(counts.f1, counts)
+    bags = [Counter(equivalent(sign, version) for sign in side.outside) for side in drawn]
+    if not whole or not any(bags):
+        return CdmScore(counts.f1, counts)
+    shared, n_truth, n_pred = (bags[0] & bags[1]).total(), bags[0].total(), bags[1].total()
+    counts = SignCounts(counts.matched + shared, counts.truth + n_truth, counts.pred + n_pred)
+    which = f"{n_truth} signs of the truth and {n_pred} of the prediction"
+    return CdmScore(counts.f1, counts, f"{which} fit on no paper: they are compared without their places.")
 
 
 def _drawn(formulas: Sequence[str], version: Version) -> list[FormulaPicture]:
@@ -105,7 +118,8 @@ def _from_cache(path: Path) -> FormulaPicture | None:
         tokens = tuple(str(t) for t in drawn["tokens"])
         if len(tokens) != len(boxes):
             return None
-        return FormulaPicture(DrawnFormula(tokens, boxes, int(drawn["width"]), int(drawn["height"])))
+        outside = tuple(str(t) for t in drawn["outside"])
+        return FormulaPicture(DrawnFormula(tokens, boxes, int(drawn["width"]), int(drawn["height"]), outside))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -120,9 +120,9 @@ def _order(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 def _heading(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     """Whether it is one, and the text below it none: who calls everything a heading has found nothing."""
     wanted, below = said_words(arguments["text"]), said_words(arguments.get("below", ""))
-    if all(wanted != heading.words for heading in output.headings):
+    if all(wanted != words for words, _ in output.headings):
         return _NOT_FOUND
-    if below and any(heading.words[: len(below)] == below for heading in output.headings):
+    if below and any(words[: len(below)] == below for words, _ in output.headings):
         return GivenAnswer("wrong", "the text below it is a heading, too")
     return GivenAnswer("right")
 
@@ -130,7 +130,7 @@ def _heading(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 def _level(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     """Which of two headings stands above the other; how deep the first one is, nobody can say of a page."""
     levels = [
-        {heading.level for heading in output.headings if heading.words == said_words(arguments[key])}
+        {level for words, level in output.headings if words == said_words(arguments[key])}
         for key in ("text", "other")
     ]
     if (heading := _heading(arguments, output)).state != "right" or not levels[1]:

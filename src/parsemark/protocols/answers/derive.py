@@ -69,11 +69,8 @@ def _drafts(output: AskedOutput, page: Page) -> Iterator[_Draft]:
         yield from _orders(output)
         yield from _headings(output)
     if page.covers(Category.TEXT_BLOCK):
-        yield from (
-            ("absent", e, {"text": e.text})
-            for e in page.elements
-            if e.category in _EDGES and words_of(e.text or "")
-        )
+        outside = [e for e in page.elements if e.category in _EDGES and words_of(e.text or "")]
+        yield from (("absent", element, {"text": element.text}) for element in outside)
     yield from _captions(output)
 
 
@@ -119,15 +116,12 @@ def _names_first(table: Table) -> Table:
     full_columns = {c.col for c in table.cells} - {c.col for c in table.cells if not c.header}
     below = not are_names(0, None) and are_names(table.n_rows - 1, None)
     right = not are_names(None, 0) and are_names(None, table.n_cols - 1)
-    cells = (
-        replace(
-            cell,
-            row=table.n_rows - cell.row - cell.rowspan if below else cell.row,
-            col=table.n_cols - cell.col - cell.colspan if right else cell.col,
-        )
-        for cell in table.cells
-    )
-    return replace(table, cells=tuple(cells)) if below or right else table
+    cells = table.cells
+    if below:
+        cells = tuple(replace(c, row=table.n_rows - c.row - c.rowspan) for c in cells)
+    if right:
+        cells = tuple(replace(c, col=table.n_cols - c.col - c.colspan) for c in cells)
+    return replace(table, cells=cells) if below or right else table
 
 
 def _distinct(texts: Any) -> list[str]:

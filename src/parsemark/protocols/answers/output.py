@@ -67,13 +67,6 @@ def value_of(text: str) -> str:
     return _NOT_BETWEEN_DIGITS.sub("", _folded(text))
 
 
-class FoundHeading(NamedTuple):
-    """A heading of an output."""
-
-    words: Words
-    level: int
-
-
 class AskedTable(NamedTuple):
     """A table by its headers."""
 
@@ -167,11 +160,10 @@ class AskedOutput:
         return tuple((k, AskedTable.of(e.table)) for k, e in enumerate(self.elements) if e.table is not None)
 
     @cached_property
-    def headings(self) -> tuple[FoundHeading, ...]:
-        """Those that are marked as such."""
+    def headings(self) -> list[tuple[Words, int]]:
+        """The words and the level of those that are marked as such."""
         both = zip(self.elements, self.blocks, strict=True)
-        titles = [(e, words) for e, words in both if e.category == Category.TITLE and words]
-        return tuple(FoundHeading(words, heading_level(e)) for e, words in titles)
+        return [(words, heading_level(e)) for e, words in both if e.category == Category.TITLE and words]
 
     @cached_property
     def formulas(self) -> tuple[str, ...]:

@@ -34,12 +34,9 @@ class AnswersProtocol(PageProtocol):
     comparability: ClassVar[int] = 3
     needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {
-        "text": "right.name",
-        "tables": "right.cell_text",
-        "headings": "right.heading",
-        "order": "right.order",
-        "formulas": "right.formula",
-    }
+        "text": "right.name", "tables": "right.cell_text", "headings": "right.heading",
+        "order": "right.order", "formulas": "right.formula",
+    }  # fmt: skip
     reads_facts: ClassVar[bool] = True
     rules: ClassVar[str] = "answers"
 
@@ -51,11 +48,6 @@ class AnswersProtocol(PageProtocol):
 
         if self.facts:
             read_facts(self.facts)  # a wrong file is refused before anything is parsed
-
-    @property
-    def whole_documents(self) -> bool:
-        """Whether the pages of a document are asked together."""
-        return self.scope == "document"
 
     def score_page(
         self, truth: Page | None, prediction: Prediction, page_text: str | None = None
@@ -138,8 +130,7 @@ class AnswersProtocol(PageProtocol):
             notes.append(f"{self.facts} has {facts} of pages that are not in the run: {names}.")
         with_truth = tables.read("samples", "sample", where=pl.col("truth").is_not_null())["sample"]
         n_known = len(set(asked or with_truth) & set(tables.places.samples))
-        summary = self.summary_of(tables, sums, notes=notes)
-        return summary.model_copy(update={"counts": {**summary.counts, "pages with truth": n_known}})
+        return self.summary_of(tables, sums, notes=notes, counts={"pages with truth": n_known})
 
     def presentation(self) -> Presentation:
         """Show facts page by page."""

@@ -24,7 +24,7 @@ from parsemark.extras import find_package_file, needed_for
 from parsemark.formats.limits import MAX_CHARS, MAX_GRID, check_size
 from parsemark.kernels import kernel
 from parsemark.metrics.base import MAX_CHARACTER_PAIRS, MAX_POSITION_PAIRS, check_pairs
-from parsemark.metrics.score_alignment import ScoreCell, index_shares
+from parsemark.metrics.score_tables import ScoreCell, index_shares
 from parsemark.metrics.table_input import RowCell
 from parsemark.metrics.teds import edit_distance, tree_of_rows
 from parsemark.model import Element, Page, Prediction

@@ -29,20 +29,13 @@ def annotation_of(page: Page) -> Annotation:
         return page.annotation
     first = min((e.order for e in page.elements if e.order is not None), default=1)
     shift = max(0, 1 - first)
+    info = {"image_path": f"{page.id}.jpg", "page_attribute": dict(page.attributes)}
+    ends = [(r.kind, r.source, r.target) for r in page.relations]
+    keys = ("relation_type", "source_anno_id", "target_anno_id")
     return {
         "layout_dets": [_det(element, shift) for element in page.elements],
-        "page_info": {
-            "image_path": f"{page.id}.jpg",
-            "page_attribute": dict(page.attributes),
-            "width": page.width,
-            "height": page.height,
-        },
-        "extra": {
-            "relation": [
-                {"relation_type": r.kind, "source_anno_id": r.source, "target_anno_id": r.target}
-                for r in page.relations
-            ]
-        },
+        "page_info": {**info, "width": page.width, "height": page.height},
+        "extra": {"relation": [dict(zip(keys, relation, strict=True)) for relation in ends]},
     }
 
 
@@ -64,12 +57,6 @@ def _det(element: Element, shift: int) -> dict[str, Any]:
         x0, y0, x1, y1 = element.box.as_tuple()
         det["poly"] = [x0, y0, x1, y0, x1, y1, x0, y1]
     return det
-
-
-def page_position(page: Page) -> int:
-    """Where the page stands in its annotation file."""
-    index = (page.annotation or {}).get("page_index", 0)
-    return index if isinstance(index, int) else 0
 
 
 def mark_only_tables(writer: RowWriter) -> None:

@@ -108,6 +108,10 @@ def component_task(
             add_cdm(results, profile)
         except MissingDependencyError as error:
             remarks.append(f"CDM is not computed. {error}")
+        if undrawn := [own.reason for own in measured if own.reason]:
+            remarks.append(
+                f"{counted(len(undrawn), 'formula')} could not be drawn: CDM 0. The first: {undrawn[0]}"
+            )
     result = metric_result(results, profile)[element]
     figures = _figures(measured, result)
     if task != "table" and measured:

@@ -14,17 +14,17 @@ from statistics import fmean, variance
 import polars as pl
 
 from parsemark.protocols.charts import DataTable, TableColumn, TableRow, captioned, table_needs
-from parsemark.protocols.document.published.profile import get_profile, switch_sentences
+from parsemark.protocols.document.published.profile import SWITCH_SENTENCES, get_profile
 from parsemark.protocols.document.strict.view import view_page
 from parsemark.protocols.figures.figure import Figure
 from parsemark.protocols.figures.summary import Slice
 from parsemark.protocols.presentation import (
     ErrorKind,
-    MatchView,
     NamedProfile,
     PageViews,
     Presentation,
     RunView,
+    ScoredTables,
     Switch,
     errors_by_kind,
 )
@@ -60,9 +60,7 @@ def present(profile: str) -> Presentation:
         hidden_metrics=frozenset({"length"}),
         lower_is_better=frozenset({"edit_distance"}),
         # Pages by the overall figure, tables by TEDS, text and formulas by their edit distance.
-        slice_figure=lambda summary, scope: {"page": summary.primary, "table": "teds"}.get(
-            scope, f"{scope}_edit"
-        ),
+        slice_figure=lambda run, scope: {"page": run.primary, "table": "teds"}.get(scope, f"{scope}_edit"),
     )
 
 
@@ -71,11 +69,11 @@ def _named_profile(name: str) -> NamedProfile:
     if name == "strict":
         return NamedProfile(name, sentence=_STRICT)
     profile = get_profile(name)
-    sentences = switch_sentences().items()
-    return NamedProfile(profile.name, tuple(Switch(n, getattr(profile, n), s) for n, s in sentences))
+    switches = tuple(Switch(n, getattr(profile, n), said) for n, said in SWITCH_SENTENCES.items())
+    return NamedProfile(profile.name, switches)
 
 
-def _element_errors(run: MatchView, *, is_strict: bool) -> pl.DataFrame:
+def _element_errors(run: ScoredTables, *, is_strict: bool) -> pl.DataFrame:
     """Find missed, invented, split and merged elements, of those that count.
 
     What is matched only so that it is no extra, such as page numbers, has no score of its own. A block
@@ -162,10 +160,8 @@ def _groups(run: RunView, attribute: str) -> dict[str, frozenset[str]]:
 
 def _issues(run: RunView) -> dict[str, frozenset[str]]:
     """Pages by special issue, and those that have none."""
-    by_issue = {issue: _groups(run, issue).get("True", frozenset()) for issue in _ISSUES}
-    touched = frozenset().union(*by_issue.values())
-    rest = frozenset(run.samples["sample"]) - touched
-    return {**{issue: pages for issue, pages in by_issue.items() if pages}, "none": rest}
+    by_issue = {issue: pages for issue in _ISSUES if (pages := _groups(run, issue).get("True"))}
+    return {**by_issue, "none": frozenset(run.samples["sample"]).difference(*by_issue.values())}
 
 
 def _with_variance(
@@ -174,10 +170,8 @@ def _with_variance(
     """Mean and variance of a measure of pages, group by group."""
     if len(groups) < 2:
         return None
-    of_pages = (
-        (pl.col("element") == PAGE_LEVEL) & (pl.col("metric") == metric) & pl.col("value").is_not_null()
-    )
-    rows = run.scan("scores").filter(of_pages).select("sample", "parser", "value").collect()
+    of_pages = run.scan("scores").filter(element=PAGE_LEVEL, metric=metric)
+    rows = of_pages.select("sample", "parser", "value").drop_nulls("value").collect()
     info = run.summary.info(metric)
     labels = (("mean", info.higher_is_better), ("variance", None))
     columns = [TableColumn(label, "score", better, name) for name in groups for label, better in labels]
@@ -214,12 +208,8 @@ def _formulas(run: RunView) -> DataTable | None:
     """Table 9: CDM, the share of formulas that look right, and edit distance."""
     metrics = ("cdm", "edit_distance")
     of_formulas = pl.col("category").is_in(_FORMULAS) & pl.col("metric").is_in(metrics)
-    rows = (
-        run.scan("scores")
-        .filter(of_formulas & (pl.col("element") != PAGE_LEVEL) & pl.col("value").is_not_null())
-        .select("parser", "metric", "value")
-        .collect()
-    )
+    of_elements = run.scan("scores").filter(of_formulas & (pl.col("element") != PAGE_LEVEL))
+    rows = of_elements.select("parser", "metric", "value").drop_nulls("value").collect()
     if rows.is_empty():
         return None
     has_cdm = not rows.filter(pl.col("metric") == "cdm").is_empty()

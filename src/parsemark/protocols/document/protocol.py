@@ -51,11 +51,12 @@ class DocumentProtocol(PageProtocol):
             raise UsageError("Profile v1.0 has no CDM; leave cdm out, or take profile v1.5 or later.")
 
     def preload(self) -> None:
-        """The rules of the profile, and Beautiful Soup where they read tables with it."""
-        if self.profile == "strict":
-            importlib.import_module("parsemark.protocols.document.strict.scores")
-        else:
-            importlib.import_module("parsemark.protocols.document.published.scores").preload()
+        """The rules of the profile, and what reads tables and inline formulas where they need it."""
+        rules = "strict" if self.profile == "strict" else "published"
+        importlib.import_module(f"parsemark.protocols.document.{rules}.scores")
+        if rules == "published":
+            importlib.import_module("bs4")
+            importlib.import_module("parsemark.protocols.document.published.normalise").converter()
 
     def score_page(
         self, truth: Page | None, prediction: Prediction, page_text: str | None = None
@@ -72,9 +73,10 @@ class DocumentProtocol(PageProtocol):
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """What the figures are made of."""
-        from parsemark.protocols.document.summary import figure_sums
+        from parsemark.protocols.document.summary import DocumentFigures
 
-        return figure_sums(self.profile, tables, cdm=self.cdm)
+        figures = DocumentFigures(self.profile, self.cdm)
+        return figures.sums(figures.counted(tables))
 
     def summarise(self, tables: RunTables) -> Summary:
         """All figures of a run; see `summary.py`."""

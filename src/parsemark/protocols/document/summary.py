@@ -23,7 +23,6 @@ from parsemark.protocols.figures.aggregate import (
     mean_of_figures,
     mean_statistic,
     mean_sums,
-    page_groups,
     page_slices,
     run_sums,
 )
@@ -125,7 +124,9 @@ class DocumentFigures:
     def failure_notes(self, tables: RunTables) -> list[str]:
         """Formulas that could not be drawn count 0, pages that went over a limit are not scored: say so."""
         is_cdm, has_failed = pl.col("metric").is_in(_CDM), pl.col("status") == str(Status.METRIC_FAILED)
-        undrawn = (pl.col("metric") == "cdm") & ~_OF_PAGE & pl.col("message").is_not_null()
+        undrawn = (
+            (pl.col("metric") == "cdm") & ~_OF_PAGE & pl.col("message").is_not_null() & (pl.col("value") == 0)
+        )
         formulas, pages = (tables.scores.filter(of) for of in (undrawn, _OF_PAGE & has_failed & ~is_cdm))
         where = "They count as missed" if self.failures_count else "They are in no mean"
         return [
@@ -191,12 +192,6 @@ def _whole(kind: str, tables: RunTables) -> FigureSums:
     return FigureSums(info, edits.samples, edits.documents, sums, mean_statistic, kinds=edits.kinds)
 
 
-def figure_sums(profile: str, tables: RunTables, *, cdm: bool) -> list[FigureSums]:
-    """The figures that can be compared page by page, then those of every protocol."""
-    figures = DocumentFigures(profile, cdm)
-    return figures.sums(figures.counted(tables))
-
-
 def summarise(
     protocol: PageProtocol, tables: RunTables, profile: str, settings: Mapping[str, str], *, cdm: bool
 ) -> Summary:
@@ -212,9 +207,9 @@ def summarise(
         sums,
         primary=figures.primary(sums),
         settings=settings,
-        counts=_counts(counted, pages),
+        counts=_counts(pages),
         slices=[
-            *page_slices([s for s in sums if s.info.main], page_groups(counted)),
+            *page_slices([s for s in sums if s.info.main], counted),
             *element_slices(counted, pages),
         ],
         failures_count=figures.failures_count,
@@ -242,12 +237,10 @@ def _left_out(tables: RunTables) -> list[str]:
     return sorted(set(marked["parser"]) - set(others))
 
 
-def _counts(tables: RunTables, pages: Mapping[str, Page]) -> dict[str, int]:
+def _counts(pages: Mapping[str, Page]) -> dict[str, int]:
     counting = (e for page in pages.values() for e in page.elements if not e.ignore)
     categories = Counter(str(element.category) for element in counting)
     return {
-        "documents": len(set(tables.places.documents)),
-        "pages": tables.samples.height,
         "pages with truth": len(pages),
         "text blocks": categories["text_block"] + categories["title"] + categories["list_group"],
         "formulas": categories["equation_isolated"],
@@ -311,22 +304,14 @@ def element_slices(tables: RunTables, pages: Mapping[str, Page]) -> list[Slice]:
             by_parser = values.setdefault((category, *label), {})
             by_parser.setdefault(parser, {}).setdefault(metric, []).append(value)
     n_values = Counter((category, attribute) for category, attribute, _ in values)
-    return [
-        Slice(
-            scope=category,
-            attribute=attribute,
-            value=value,
-            n=max(len(v) for metrics in by_parser.values() for v in metrics.values()),
-            figures={
-                parser: {
-                    f"{category}_edit" if name == "edit_distance" else name: make_figure(
-                        sum(v) / len(v), len(v)
-                    )
-                    for name, v in sorted(metrics.items())
-                }
-                for parser, metrics in sorted(by_parser.items())
-            },
-        )
-        for (category, attribute, value), by_parser in sorted(values.items())
-        if n_values[category, attribute] <= MAX_VALUES
-    ]
+    found = []
+    for (category, attribute, value), by_parser in sorted(values.items()):
+        names = {"edit_distance": f"{category}_edit"}
+        figures = {
+            parser: {names.get(m, m): make_figure(sum(v) / len(v), len(v)) for m, v in sorted(own.items())}
+            for parser, own in sorted(by_parser.items())
+        }
+        n = max(len(v) for own in by_parser.values() for v in own.values())
+        if n_values[category, attribute] <= MAX_VALUES:
+            found.append(Slice(scope=category, attribute=attribute, value=value, n=n, figures=figures))
+    return found

@@ -27,7 +27,6 @@ FAILURES = (Status.NO_PREDICTION, Status.PARSER_FAILED, Status.PARSER_TIMEOUT, S
 
 _PLACES = {"sample": pl.String, "place": pl.Int64}
 Member = TypeVar("Member")
-Groups = Mapping[str, Mapping[str, Sequence[str]]]  # attribute to value to the samples that have it
 
 
 def mean_statistic(totals: Floats) -> Floats:
@@ -161,13 +160,7 @@ def sums_of_rows(
     return FigureSums(info, places.samples, places.documents, sums, statistic, kinds=places.kinds)
 
 
-_COSTS = {
-    "cpu_s": "cpu_s_per_page",
-    "wall_s": "wall_s_per_page",
-    "peak_memory_mb": "peak_memory_mb_per_page",
-    "cost_usd": "cost_usd_per_page",
-}
-"""Columns of `parses` to the figures that are their means."""
+_COSTS = ("cpu_s", "wall_s", "peak_memory_mb", "cost_usd")  # columns of `parses` whose means are figures
 
 
 def run_sums(tables: RunTables) -> list[FigureSums]:
@@ -182,7 +175,7 @@ def run_sums(tables: RunTables) -> list[FigureSums]:
         found.append(sums_of_rows(infos["unanswered"], parses, is_missing, tables, total_statistic))
     if not (files := survived(tables)).is_empty():
         found.append(sums_of_rows(infos["survived"], files, pl.col("survived"), tables, total_statistic))
-    return [*found, *(mean_sums(infos[name], parses, column, tables) for column, name in _COSTS.items())]
+    return [*found, *(mean_sums(infos[f"{column}_per_page"], parses, column, tables) for column in _COSTS)]
 
 
 def failed_scores(
@@ -211,17 +204,10 @@ def page_attributes(samples: pl.DataFrame) -> list[dict[str, AttributeValue]]:
     ]
 
 
-def page_groups(tables: RunTables) -> dict[str, dict[str, list[str]]]:
-    """Which pages have which value of which attribute; only attributes that are groups."""
-    samples = tables.known("samples", "sample", "attributes", "kinds")
-    known = ({k: v for k, v in own.items() if v is not None} for own in page_attributes(samples))
-    return attribute_groups(zip(samples["sample"], known, strict=True))
-
-
 def attribute_groups(
     members: Iterable[tuple[Member, Mapping[str, AttributeValue]]],
-) -> dict[str, dict[str, list[Member]]]:
-    """Attribute to value to the members that have it; attributes with too many values are no groups."""
+) -> list[tuple[str, str, list[Member]]]:
+    """Each attribute and value with the members that have it; one with too many values makes no groups."""
     groups: dict[str, dict[str, list[Member]]] = {}
     too_many: set[str] = set()
     for member, attributes in members:
@@ -232,7 +218,7 @@ def attribute_groups(
                 if len(own) > MAX_VALUES:
                     too_many.add(name)
                     del groups[name]
-    return groups
+    return [(name, *own) for name, values in sorted(groups.items()) for own in sorted(values.items())]
 
 
 def attribute_label(value: object) -> str:
@@ -242,25 +228,29 @@ def attribute_label(value: object) -> str:
 
 def element_attributes(element: Element) -> dict[str, AttributeValue]:
     """What elements can be told apart by: their attributes, and how their truth was found."""
-    return {
-        **element.traits,
-        **({"derivation": element.derivation} if element.derivation is not None else {}),
-    }
+    return {**element.traits, **({} if element.derivation is None else {"derivation": element.derivation})}
 
 
-def page_slices(figures: Sequence[FigureSums], groups: Groups) -> list[Slice]:
-    """The figures for each group of pages; a group without truth has only what needs none."""
-    named = [
-        (attribute, value, members)
-        for attribute, values in sorted(groups.items())
-        for value, members in sorted(values.items())
-    ]
+def page_slices(
+    figures: Sequence[FigureSums],
+    tables: RunTables,
+    more: Mapping[str, Mapping[str, AttributeValue]] | None = None,
+) -> list[Slice]:
+    """The figures for each group of pages; a group without truth has only what needs none.
+
+    `more` has attributes of pages, by their ids, beside those that the corpus says.
+    """
+    samples = tables.known("samples", "sample", "attributes", "kinds")
+    said = zip(samples["sample"], page_attributes(samples), strict=True)
+    known = ((sample, {**(more or {}).get(sample, {}), **own}) for sample, own in said)
+    named = attribute_groups((s, {k: v for k, v in own.items() if v is not None}) for s, own in known)
     numbers: list[dict[str, dict[str, Figure]]] = [defaultdict(dict) for _ in named]
     kept: dict[int, list[NDArray[np.bool_]]] = {}
     for figure in figures:
         if id(figure.samples) not in kept:  # most figures are of the same pages
             position = {sample: k for k, sample in enumerate(figure.samples)}
-            kept[id(figure.samples)] = [_among(position, members) for *_, members in named]
+            members_at = ([position[s] for s in members if s in position] for *_, members in named)
+            kept[id(figure.samples)] = [np.isin(np.arange(len(position)), at) for at in members_at]
         for parser, pages in figure.sums.items():
             for own, keep in zip(numbers, kept[id(figure.samples)], strict=True):
                 own[parser][figure.info.name] = _figure(figure, pages * keep[:, None], figure.documents)
@@ -268,10 +258,3 @@ def page_slices(figures: Sequence[FigureSums], groups: Groups) -> list[Slice]:
         Slice(scope="page", attribute=attribute, value=value, n=len(set(members)), figures=dict(own))
         for (attribute, value, members), own in zip(named, numbers, strict=True)
     ]
-
-
-def _among(position: Mapping[str, int], members: Sequence[str]) -> NDArray[np.bool_]:
-    """Which pages are among the members of a group."""
-    keep = np.zeros(len(position), dtype=bool)
-    keep[[position[sample] for sample in members if sample in position]] = True
-    return keep

@@ -75,7 +75,7 @@ def read_figures(
     `words` stand for what is in braces, beside the file's own `[words]`; `each` has for the `each` of entries
     the words of each of its members: neighbours with the same one are written together, member by member.
     """
-    data = _figures_file(package)
+    data = read_toml(package, "figures.toml")
 
     def filled(text: str, own: Mapping[str, str]) -> str:
         for name, phrase in data["words"].items():
@@ -93,8 +93,9 @@ def read_figures(
 
 
 @cache
-def _figures_file(package: str) -> dict[str, Any]:
-    return tomllib.loads(files(package).joinpath("figures.toml").read_text(encoding="utf-8"))
+def read_toml(package: str, name: str) -> dict[str, Any]:
+    """A file of data that lies in a package."""
+    return tomllib.loads(files(package).joinpath(name).read_text(encoding="utf-8"))
 
 
 class Figure(FrozenModel):

@@ -19,7 +19,6 @@ from parsemark.plain_words import counted, listed
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.figures.aggregate import (
     mean_statistic,
-    page_groups,
     page_slices,
     parser_figures,
     total_statistic,
@@ -98,7 +97,7 @@ def complete_summary(protocol: PageProtocol, tables: RunTables) -> Summary:
     known = {info.name for info in summary.figures}
     slices = [part for part in summary.slices if part.scope != "page"]
     if len(slices) < len(summary.slices):
-        slices = [*page_slices(sums, page_groups(tables)), *slices]
+        slices = [*page_slices(sums, tables), *slices]
     return summary.model_copy(
         update={
             "figures": [*summary.figures, *(f.info for f in sums if f.info.name not in known)],

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from parsemark.model import Prediction, Score, Status
+from parsemark.model import Match, Prediction, Score, Status
 
 PAGE_LEVEL = ""  # `ScoreRow.element`, and `category`, of a measure of the whole page
 BROKEN = "protocol_broken"
@@ -118,12 +118,10 @@ class RowWriter:
         self.out = PageScores()
 
     def match(self, category: str, truths: Ids, preds: Ids, overlap: float | None) -> None:
-        """Write what answers what; the kind of the match follows from how many elements each side has."""
-        kind = "extra" if not truths else "miss" if not preds else "pair"
-        if kind == "pair" and len(truths) + len(preds) > 2:
-            kind = "split" if len(truths) == 1 else "merge" if len(preds) == 1 else "many"
+        """Write what answers what."""
+        match = Match(tuple(truths), tuple(preds), overlap)
         place = self.prediction.sample, self.prediction.parser, self.rule, category
-        self.out.matches.append(MatchRow(*place, tuple(truths), tuple(preds), kind, overlap, None))
+        self.out.matches.append(MatchRow(*place, match.truth, match.pred, match.kind, overlap, None))
 
     def element(
         self, category: str, truths: Ids, preds: Ids, metric: str, value: float | None, why: str | None = None
@@ -132,9 +130,8 @@ class RowWriter:
         status = Status.OK if truths else Status.NO_TRUTH
         if not preds:
             status = self.status if self.status is not Status.OK else Status.NO_PREDICTION
-        score = Score(metric, value, status, why)
-        row = ScoreRow.of_element(self.prediction, self.rule, category, truths, preds, score)
-        self.out.scores.append(row)
+        place = self.prediction, self.rule, category, truths, preds
+        self.out.scores.append(ScoreRow.of_element(*place, Score(metric, value, status, why)))
 
     def page(
         self, metric: str, value: float | None, status: Status | None = None, message: str | None = None

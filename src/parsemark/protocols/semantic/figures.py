@@ -11,7 +11,6 @@ from parsemark.plain_words import counted
 from parsemark.protocols.figures.aggregate import (
     failed_scores,
     mean_sums,
-    page_groups,
     page_slices,
     run_sums,
     sums_of_rows,
@@ -44,7 +43,11 @@ def figure_sums(judge: str, tables: RunTables) -> list[FigureSums]:
     semantic = rows.filter(pl.col("metric") == SEMANTIC)
     # Who judges is shown what was matched; so where nothing was, it was the matcher who gave no answer.
     matched = ~(_SKIPPED & (pl.col("pred") == ""))
-    judged = _judged_for_all(semantic)
+    # All means are over the same tables: what was not judged for one parser, of those for which the judge was
+    # asked at all, is left out for all.
+    asked = semantic.filter(~_SKIPPED)["parser"].unique().implode()
+    skipped = semantic.filter(_SKIPPED & pl.col("parser").is_in(asked))
+    judged = semantic.filter(~_SKIPPED).join(skipped, on=["sample", "element"], how="anti")
     value = pl.col("value").fill_null(0.0)
     answered = pl.col("pred") != ""
     teds = rows.filter(
@@ -69,17 +72,6 @@ def figure_sums(judge: str, tables: RunTables) -> list[FigureSums]:
     for name, metric in (names | {"judge_s_per_page": JUDGE_SECONDS}).items():
         found.append(mean_sums(infos[name], pages.filter(pl.col("metric") == metric), "value", tables))
     return [*found, *run_sums(tables)]
-
-
-def _judged_for_all(semantic: pl.DataFrame) -> pl.DataFrame:
-    """The rows of tables that the judge was asked about for every parser for which it was asked at all.
-
-    So all means are over the same tables: what was not judged for one parser is left out for all.
-    """
-    asked = semantic.filter(~_SKIPPED)["parser"].unique().implode()
-    rows = semantic.filter(pl.col("parser").is_in(asked))
-    left_out = rows.filter(_SKIPPED).select("sample", "element").unique()
-    return rows.filter(~_SKIPPED).join(left_out, on=["sample", "element"], how="anti")
 
 
 def _table_rows(tables: RunTables) -> tuple[pl.DataFrame, int]:
@@ -109,12 +101,10 @@ def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
         sums,
         settings={"judge": protocol.judge, "match": protocol.match},
         counts={
-            "documents": len(set(tables.places.documents)),
-            "pages": tables.samples.height,
             "tables": first.height,
             **{f"{level} tables": first.filter(pl.col("level") == level).height for level in LEVELS},
         },
-        slices=page_slices([s for s in sums if s.info.main], page_groups(tables)),
+        slices=page_slices([s for s in sums if s.info.main], tables),
         notes=[
             *[f"{counted(n_unread, 'true table')} cannot be read: they count for nobody."] * bool(n_unread),
             *(

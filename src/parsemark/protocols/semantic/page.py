@@ -151,14 +151,12 @@ def _with_rivals(answers: Sequence[TruthAnswer], extra: Sequence[Element]) -> li
         alike = [multiset_f1(bag, own) if bag and own else 0.0 for bag in bags]
         if max(alike, default=0.0) >= MIN_PAIR_F1:
             rivals.setdefault(alike.index(max(alike)), []).append((element, max(alike)))
-    return [
-        replace(
-            answer,
-            text="\n\n".join([answer.text, *(source_of(e) for e, _ in rivals.get(row, ()))]),
-            rivals=tuple(rivals.get(row, ())),
-        )
-        for row, answer in enumerate(answers)
-    ]
+    found = []
+    for row, answer in enumerate(answers):
+        others = tuple(rivals.get(row, ()))
+        text = "\n\n".join([answer.text, *(source_of(e) for e, _ in others)])
+        found.append(replace(answer, text=text, rivals=others))
+    return found
 
 
 def located_answers(truths: Sequence[Element], located: LocatedTruths, output: str) -> list[TruthAnswer]:

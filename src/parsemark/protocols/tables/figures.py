@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -37,16 +37,10 @@ RankedStatistic = Callable[[NDArray[np.bool_], float], float | None]
 """Of the predictions that are used, and the number of truths."""
 
 
-def f1_statistic(totals: Floats) -> Floats:
-    """F1 from (n_truth, n_pred, credit); not defined if nothing is there and nothing was predicted."""
+def f1_statistic(totals: Floats, empty: float = np.nan) -> Floats:
+    """F1 from (n_truth, n_pred, credit); `empty` if nothing is there and nothing was predicted."""
     value = f1(ratio(totals[..., 2], totals[..., 1]), ratio(totals[..., 2], totals[..., 0]))
-    return np.where((totals[..., 0] == 0) & (totals[..., 1] == 0), np.nan, value)
-
-
-def page_f1(totals: Floats) -> Floats:
-    """F1 of single pages; a page without tables on which none was predicted has nothing wrong."""
-    quiet = (totals[..., 0] == 0) & (totals[..., 1] == 0)
-    return np.where(quiet, 1.0, f1_statistic(totals))
+    return np.where((totals[..., 0] == 0) & (totals[..., 1] == 0), empty, value)
 
 
 def _share(totals: Floats, of: int) -> Floats:
@@ -117,7 +111,8 @@ class SumBuilder:
         ]
 
     def _f1(self, name: str, credit: PageSums) -> FigureSums:
-        return self._make(name, lambda e: page_sums(e, credit(e)), f1_statistic, 0, page_f1)
+        of_page = partial(f1_statistic, empty=1.0)  # a single page with nothing has nothing wrong
+        return self._make(name, lambda e: page_sums(e, credit(e)), f1_statistic, 0, of_page)
 
     def _make(
         self, name: str, sums: PageSums, statistic: Statistic, over: int, of_page: Statistic | None = None
@@ -192,10 +187,7 @@ def reliability(matched: MatchedTables) -> list[dict[str, Any]]:
     """The bins of confidence, as plain data."""
     if not matched.has_confidence:
         return []
-    return [
-        {"low": b.low, "high": b.high, "n": b.n, "precision": b.precision, "confidence": b.confidence}
-        for b in reliability_bins(matched.confidence, is_detected(matched.overlap, THETA))
-    ]
+    return [asdict(b) for b in reliability_bins(matched.confidence, is_detected(matched.overlap, THETA))]
 
 
 def risk_over_coverage(matched: MatchedTables) -> dict[str, Any]:
@@ -255,24 +247,19 @@ def table_slices(truths: TruthPages, matched: Mapping[str, MatchedTables]) -> li
     """
     if not matched:
         return []
-    groups = [
-        (attribute, value, group)
-        for attribute, values in sorted(truths.groups.items())
-        for value, group in sorted(values.items())
-    ]
-    figures: list[dict[str, dict[str, Figure]]] = [defaultdict(dict) for _ in groups]
+    figures: list[dict[str, dict[str, Figure]]] = [defaultdict(dict) for _ in truths.groups]
     for parser, own, credit in _credits(matched):
         left_out = truths.unread - own.pages.unread
         codes = {name: k for k, name in enumerate(dict.fromkeys(own.truth))}
         answered = own.page * len(codes) + np.array([codes[name] for name in own.truth], dtype=np.int64)
-        for (*_, group), found in zip(groups, figures, strict=True):
+        for (*_, group), found in zip(truths.groups, figures, strict=True):
             wanted = [page * len(codes) + codes[name] for page, name in group if name in codes]
             inside = np.isin(answered, wanted) & own.positive
             asked = [page for page, name in group if (page, name) not in left_out]
             found[parser] |= {name: _recall(own, asked, earned, inside) for name, earned in credit.items()}
     return [
         Slice(scope="table", attribute=attribute, value=value, n=len(group), figures=dict(found))
-        for (attribute, value, group), found in zip(groups, figures, strict=True)
+        for (attribute, value, group), found in zip(truths.groups, figures, strict=True)
     ]
 
 

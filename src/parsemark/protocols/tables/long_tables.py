@@ -55,21 +55,18 @@ def joined_document(pages: Sequence[tuple[Page | None, Prediction]]) -> tuple[Pa
         for (before, upper), (after, lower) in pairwise(chain):
             if after == before + 1:
                 breaks[before].append((upper.table, lower.table))
-    return _joined_truth(truths, chains), joined_prediction([p for _, p in pages], breaks)
+    return joined_page(truths, chains), joined_prediction([p for _, p in pages], breaks)
 
 
-def joined_page(truths: Sequence[Page | None]) -> Page | None:
+def joined_page(truths: Sequence[Page | None], chains: Sequence[Chain] | None = None) -> Page | None:
     """The truth of a document, given its pages in order: one page that has every table whole.
 
     Boxes are dropped, since places on different pages do not compare. None where no page has a truth.
     """
-    return _joined_truth(truths, _chains(truths))
-
-
-def _joined_truth(truths: Sequence[Page | None], chains: Sequence[Chain]) -> Page | None:
-    first = next((truth for truth in truths if truth is not None), None)
-    if first is None:
+    known = [truth for truth in truths if truth is not None]
+    if not known:
         return None
+    chains = _chains(truths) if chains is None else chains
     whole = {(chain[0][0], chain[0][1].id): _joined_chain(chain) for chain in chains}
     parts = {(number, element.id) for chain in chains for number, element in chain}
     elements: list[Element] = []
@@ -80,10 +77,9 @@ def _joined_truth(truths: Sequence[Page | None], chains: Sequence[Chain]) -> Pag
             elif (number, element.id) not in parts:
                 elements.append(replace(element, id=_named(number, element.id), box=None))
     numbered = (e if e.order is None else replace(e, order=k) for k, e in enumerate(elements))
-    known = [truth for truth in truths if truth is not None]
     covered = [truth.covered for truth in known if truth.covered is not None]
     return replace(
-        first,
+        known[0],
         elements=tuple(numbered),
         relations=(),
         annotation=None,
@@ -231,7 +227,11 @@ def joined_prediction(
         own = [replace(e, id=_named(number, e.id), box=None) for e in prediction.tables]
         goes_on = number - 1 in breaks and predictions[number - 2].tables and parts
         part = own[0].table if own and goes_on else None
-        if part is not None and _go_on(parts, part, breaks[number - 1]):
+        # It goes on with the last one by its head, or as a reading of the part after the break.
+        if part is not None and (
+            repeated_rows(parts[0], part) > 0
+            or any(_is_reading(parts[-1], a) and _is_reading(part, b) for a, b in breaks[number - 1])
+        ):
             parts.append(part)
             known = [c for c in (elements[-1].confidence, own[0].confidence) if c is not None]
             confidence = max(known, default=None)
@@ -244,13 +244,6 @@ def joined_prediction(
     pages = tuple(prediction.sample for prediction in predictions)
     text = "\n\n".join(texts) if texts else None
     return replace(first, sample=pages[0], pages=pages, elements=tuple(elements), text=text)
-
-
-def _go_on(parts: Sequence[Table], table: Table, breaks: Iterable[tuple[Table | None, Table | None]]) -> bool:
-    """Whether a prediction goes on with others: by its head, or as a reading of the part after the break."""
-    return repeated_rows(parts[0], table) > 0 or any(
-        _is_reading(parts[-1], above) and _is_reading(table, below) for above, below in breaks
-    )
 
 
 def _is_reading(found: Table, part: Table | None) -> bool:

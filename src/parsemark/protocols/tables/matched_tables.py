@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parsemark.formats.model_json import page_from_json
-from parsemark.matching.one_to_one import BOX_RULE, NGRAM_RULE, ORDER_RULE
+from parsemark.matching.one_to_one import BOX_RULE, ORDER_RULE
 from parsemark.model import AttributeValue
 from parsemark.protocols.figures.aggregate import attribute_groups, element_attributes
 from parsemark.protocols.figures.figure import Floats
@@ -31,11 +31,6 @@ _ARRAYS = ("page", "overlap", "confidence", "positive", "count")
 def is_positive(confidence: float | None) -> bool:
     """Whether a prediction counts as a table: its confidence is above the threshold, or not known."""
     return confidence is None or confidence > CONFIDENCE_THRESHOLD
-
-
-def leaderboard_rule(match: str, *, can_be_placed: bool) -> str:
-    """The rule that ranks: by place where all truths and parsers have places, else by text, one for all."""
-    return match if match != "auto" else BOX_RULE if can_be_placed else NGRAM_RULE
 
 
 def is_by_place(rule: str) -> bool:
@@ -55,8 +50,8 @@ class TruthPages:
     unread: frozenset[tuple[int, str]] = frozenset()
     """Page and id of the tables among `n_truth` that cannot be read."""
     n_unboxed: int = 0
-    groups: Mapping[str, Mapping[str, list[tuple[int, str]]]] = field(default_factory=dict)
-    """Attribute to value to the tables that have it, as in `unread`."""
+    groups: Sequence[tuple[str, str, list[tuple[int, str]]]] = ()
+    """Each attribute and value with the tables that have it, as in `unread`."""
 
     @classmethod
     def of(cls, tables: RunTables) -> TruthPages:
@@ -133,7 +128,7 @@ class MatchedTables:
 def gather(
     pages: TruthPages, tables: RunTables, metrics: Sequence[str], rules: Sequence[str]
 ) -> dict[tuple[str, str], MatchedTables]:
-    """What is matched in a run, by rule and parser; nothing for those that answer nothing.
+    """What is matched in a run, by rule and parser, also of those that answer nothing.
 
     The rows are read some pages at a time, and only what statistics need of them is kept.
     """
@@ -145,30 +140,20 @@ def gather(
             parts[str(rule), str(parser)].append(own)
     names: dict[str, str] = {}
     return {
-        (rule, parser): _evidence(_asked(pages, rule), parts.pop((rule, parser)), metrics, names)
-        for rule, parser in sorted(parts)
+        # By text, what cannot be read cannot be found either.
+        (rule, parser): _evidence(
+            pages if is_by_place(rule) else pages.readable, parts.pop((rule, parser), []), metrics, names
+        )
+        for rule in rules
+        for parser in tables.parsers
     }
-
-
-def nothing_matched(pages: TruthPages, metrics: Sequence[str], rule: str) -> MatchedTables:
-    """Of a parser that answers nothing."""
-    return _evidence(_asked(pages, rule), [], metrics, {})
-
-
-def _asked(pages: TruthPages, rule: str) -> TruthPages:
-    """The pages with the tables that can be found under a rule."""
-    return pages if is_by_place(rule) else pages.readable
 
 
 _KEYS = ("sample", "parser", "rule", "element", "pred")
 _KEPT = {
-    "page": pl.Int64,
-    "truth": pl.String,
-    "pred": pl.String,
-    "overlap": pl.Float64,
-    "confidence": pl.Float64,
-    "count": pl.Float64,
-}
+    "page": pl.Int64, "truth": pl.String, "pred": pl.String,
+    "overlap": pl.Float64, "confidence": pl.Float64, "count": pl.Float64,
+}  # fmt: skip
 
 
 def _answers(
@@ -181,11 +166,7 @@ def _answers(
         .filter(pl.col("pred").list.len() > 0)
         .join(place, on="sample", maintain_order="left")
         .select(
-            "sample",
-            "parser",
-            "rule",
-            "page",
-            "confidence",
+            pl.col("sample", "parser", "rule", "page", "confidence"),
             element=pl.coalesce(first, pl.col("pred").list.first()),
             truth=first.fill_null(""),
             pred=pl.col("pred").list.join("+"),

@@ -19,13 +19,11 @@ By text nobody can say what answers it: it is not missed then, and no prediction
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import compress
 
-from parsemark.formats.notation import fold_notation, without_accents
 from parsemark.matching import match_by_ngrams, match_one_to_one, rank_one_to_one
 from parsemark.matching.one_to_one import BOX_RULE, CONTENT_RULE, NGRAM_RULE, ORDER_RULE
 from parsemark.metrics import get_metric, guarded
@@ -43,6 +41,7 @@ from parsemark.model import (
     Table,
 )
 from parsemark.protocols.run_data.rows import MatchRow, PageScores, ScoreRow
+from parsemark.protocols.tables.invented_text import invented_text
 from parsemark.protocols.tables.matched_tables import THETA, is_by_place, is_positive
 
 TABLES_FOUND = "tables_found"  # page-level measure: how many tables a parser says are on the page
@@ -53,21 +52,7 @@ RANKED = "-ranked"  # ending of the name of a rule where predictions were matche
 CATEGORY = str(Category.TABLE)
 
 
-@dataclass
-class LastTruth:
-    """What is prepared of the truth of a page, kept for the next parser's answer to the same page."""
-
-    _last: tuple[Page | None, dict[int, TableInput]] = field(default_factory=lambda: (None, {}))
-
-    def inputs_of(self, page: Page | None) -> dict[int, TableInput]:
-        """What is prepared of the tables of a page, by the identity of the elements."""
-        last, inputs = self._last
-        if last is not page:
-            inputs = {}
-            self._last = page, inputs
-        return inputs
-
-
+truth_input = lru_cache(maxsize=64)(TableInput)  # one truth is compared with the answers of many parsers
 _BULLET = re.compile(r"\s*[•‣◦▪▫●○■□◆◇➤➢✓✔∙·⁃–—*-](?:\s|$)")
 _MARK = re.compile(r"\s*(?:[^\w\s]+|\(?(?:\d{1,3}|[A-Za-z]|[ivxlcIVXLC]+)[.):])?\s*")
 """What stands before the item of a list, or says nothing."""
@@ -110,7 +95,6 @@ class PageScorer:
     metrics: Sequence[str]
     page: Page | None
     prediction: Prediction
-    truth_inputs: dict[int, TableInput] = field(default_factory=dict)
     in_order: bool = False
     out: PageScores = field(default_factory=PageScores)
     inputs: dict[int, TableInput] = field(default_factory=dict)
@@ -128,10 +112,10 @@ class PageScorer:
         for metric, n in ((TABLES_FOUND, len(positive)), (BOXES_FOUND, boxes), (EVIDENT_TABLES, evident)):
             self._record_page(metric, float(n) if self.prediction.status is Status.OK else None)
         if page_text is not None:
-            found = invented_text(self.prediction, page_text)
-            message = ", ".join(found.culprits) or None
-            self._record_page("invented_characters", found.characters, message)
-            self._record_page("invented_numbers", found.numbers, message)
+            characters, numbers, culprits = invented_text(self.prediction, page_text)
+            message = ", ".join(culprits) or None
+            self._record_page("invented_characters", characters, message)
+            self._record_page("invented_numbers", numbers, message)
         return self.out
 
     def _match(self, truth: Sequence[Element]) -> None:
@@ -180,7 +164,7 @@ class PageScorer:
 
     def _score(self, match: Match, metric: str, answer: Table | None) -> Score:
         chosen, pred = get_metric(metric), self._pred(match.pred[0])
-        truth = self._input(self._truth(match.truth[0]), self.truth_inputs)
+        truth = self._input(self._truth(match.truth[0]), truth_input)
         if answer is not None and (len(match.pred) > 1 or answer != pred.table):
             return guarded(chosen, partial(chosen.score, truth, TableInput(answer)))
         key = (match.truth[0], match.pred[0], metric)
@@ -188,12 +172,13 @@ class PageScorer:
             self.known[key] = guarded(chosen, partial(chosen.score, truth, self._input(pred)))
         return self.known[key]
 
-    def _input(self, element: Element, inputs: dict[int, TableInput] | None = None) -> TableInput:
-        known = self.inputs if inputs is None else inputs
-        if id(element) not in known:
+    def _input(
+        self, element: Element, prepare: Callable[[Table | str], TableInput] = TableInput
+    ) -> TableInput:
+        if id(element) not in self.inputs:
             source = element.table if element.table is not None else element.html or ""
-            known[id(element)] = TableInput(source)
-        return known[id(element)]
+            self.inputs[id(element)] = prepare(source)
+        return self.inputs[id(element)]
 
     def _record_page(self, metric: str, value: float | None, message: str | None = None) -> None:
         status = Status.OK if value is not None else Status.NO_PREDICTION
@@ -207,60 +192,3 @@ class PageScorer:
 
     def _pred(self, element_id: str) -> Element:
         return next(e for e in self.prediction.elements if e.id == element_id)
-
-
-# --- text that a parser invented: nowhere in the page's text layer (Soric et al., E.1) ----------------------
-
-_WORD = re.compile(r"[^\W_]+")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-MAX_CULPRITS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class InventedText:
-    """Shares of characters and numbers that the page does not contain; None where there are none at all."""
-
-    characters: float | None
-    numbers: float | None
-    culprits: tuple[str, ...]
-
-
-def invented_text(prediction: Prediction, page_text: str) -> InventedText:
-    """Compare the tables of a prediction with the page's text layer.
-
-    Characters are counted in words (runs of letters and digits): a word is present if the page's text
-    without white space and signs contains it, so hyphenation and letter spacing in the text layer do not
-    count as invention. A number is present if the page has it with any thousands or decimal separators.
-    """
-    page_letters, page_numbers = _letters_and_numbers(page_text)
-    said = ([e.text or ""] if e.table is None else [c.text for c in e.table.cells] for e in prediction.tables)
-    texts = [_fold(fold_notation(text)) for own in said for text in own]
-    words = Counter(word for text in texts for word in _WORD.findall(text))
-    numbers = Counter(number for text in texts for number in _NUMBER.findall(text))
-    new_words = {word: n for word, n in words.items() if word not in page_letters}
-    new_numbers = {number: n for number, n in numbers.items() if _digits(number) not in page_numbers}
-    n_characters = sum(len(word) * n for word, n in words.items())
-    n_new_characters = sum(len(word) * n for word, n in new_words.items())
-    ranked = sorted({**new_words, **new_numbers}, key=lambda word: (-len(word), word))
-    return InventedText(
-        characters=n_new_characters / n_characters if n_characters else None,
-        numbers=sum(new_numbers.values()) / numbers.total() if numbers else None,
-        culprits=tuple(ranked[:MAX_CULPRITS]),
-    )
-
-
-@lru_cache(maxsize=4)  # the parsers of a page follow each other
-def _letters_and_numbers(page_text: str) -> tuple[str, frozenset[str]]:
-    page = _fold(page_text)
-    return "".join(_WORD.findall(page)), frozenset(_digits(number) for number in _NUMBER.findall(page))
-
-
-def _fold(text: str) -> str:
-    """Compatibility forms, case and accents folded: text layers often hold accents as separate glyphs."""
-    if text.isascii():
-        return text.casefold()
-    return without_accents(text).casefold()
-
-
-def _digits(number: str) -> str:
-    return re.sub(r"\D", "", number)

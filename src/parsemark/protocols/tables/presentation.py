@@ -4,12 +4,11 @@ Missed, invented, split and merged tables follow from the matches. What went wro
 metric `reader` says happened to it: its events, put together under the names by which people ask for them.
 """
 
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache, partial
-from importlib.resources import files
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +22,27 @@ from parsemark.metrics.table_input import TableInput
 from parsemark.model import Element, Table
 from parsemark.pdf import made_with
 from parsemark.protocols.charts import DataTable, TableColumn, TableRow, captioned, table_needs
-from parsemark.protocols.figures.figure import Figure
-from parsemark.protocols.presentation import ErrorKind, Explanation, Finding, MatchView, Presentation, RunView
+from parsemark.protocols.figures.figure import Figure, read_toml
+from parsemark.protocols.presentation import (
+    ErrorKind,
+    Explanation,
+    Finding,
+    Presentation,
+    RunView,
+    ScoredTables,
+)
 from parsemark.protocols.tables.figure_definitions import metric_words, short_name
 from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, THETA
+from parsemark.protocols.tables.page import truth_input
 from parsemark.protocols.tables.soric_charts import charts_of_parser, sections
 
 METRIC = "reader"
 MAX_CELLS = 1_000
 MAX_CHARACTERS = 100_000  # larger tables get no explanation: a parser must not decide how long a report takes
 
-_KINDS = tomllib.loads(files("parsemark.protocols.tables").joinpath("errors.toml").read_text("utf-8"))["kind"]
-ERROR_KINDS = tuple(ErrorKind(kind["name"], kind["label"], kind["definition"]) for kind in _KINDS)
-OF_EVENT = {event: str(kind["name"]) for kind in _KINDS for event in kind["events"]} | {"padded": ""}
+_ERRORS = read_toml(__package__, "errors.toml")["kind"]
+ERROR_KINDS = tuple(ErrorKind(kind["name"], kind["label"], kind["definition"]) for kind in _ERRORS)
+OF_EVENT = {event: str(kind["name"]) for kind in _ERRORS for event in kind["events"]} | {"padded": ""}
 """An event of `reader` to the type of error it is; padding harms nobody who reads the table."""
 
 
@@ -75,7 +82,7 @@ def _join_pieces(truth: Element, pieces: Sequence[Element]) -> Element | None:
     return None if table is None else replace(pieces[0], table=table, html=None, latex=None)
 
 
-def errors_of_matches(run: MatchView) -> pl.DataFrame:
+def errors_of_matches(run: ScoredTables) -> pl.DataFrame:
     """Missed, partly found, invented, split and merged tables: `sample`, `parser`, `element`, `error`.
 
     Splits and merges are those that matching by characters sees, since the others pair one with one. A table
@@ -107,7 +114,7 @@ def explain_pair(truth: Element, pred: Element) -> Explanation | None:
     left, right = _content(truth), _content(pred)
     if left is None or right is None:
         return None
-    score = get_metric(METRIC).score(_prepared(left), TableInput(right))
+    score = get_metric(METRIC).score(truth_input(left), TableInput(right))
     if score.value is None:
         return None
     told = [(OF_EVENT.get(e["kind"], ""), e["message"]) for e in score.details.get("errors", ())]
@@ -121,9 +128,6 @@ def explain_pair(truth: Element, pred: Element) -> Explanation | None:
         counts=dict(counts),
         n_findings=int(score.details.get("n_errors", len(told))),
     )
-
-
-_prepared = lru_cache(maxsize=64)(TableInput)  # one truth is compared with the answers of many parsers
 
 
 def _content(element: Element) -> Table | str | None:
@@ -158,8 +162,11 @@ def soric_tables(run: RunView) -> list[DataTable]:
 
 def _corpus(run: RunView) -> DataTable:
     """Table 1: the shares of programs that its documents were made with, and its counts."""
-    samples = run.samples
-    shares = _shares(samples)
+    samples, kinds = run.samples, Counter[str]()
+    for pdf in samples.group_by("document", maintain_order=True).agg(pl.col("pdf").first())["pdf"]:
+        with suppress(PdfError, OSError, TypeError):
+            kinds[made_with(Path(pdf))] += 1
+    total = kinds.total()
     counts = {
         "PDFs": samples["document"].n_unique(),
         "Pages": samples.height,
@@ -168,21 +175,10 @@ def _corpus(run: RunView) -> DataTable:
     }
     columns = [TableColumn(kind, "score", None, "share of documents made with") for kind in _KINDS]
     columns += [TableColumn(label, "count", None, "count") for label in counts]
-    cells = [None if shares is None else Figure(value=shares[kind]) for kind in _KINDS]
+    cells = [Figure(value=kinds[kind] / total) if total else None for kind in _KINDS]
     cells += [Figure(value=float(n)) for n in counts.values()]
     row = TableRow(run.corpus, tuple(cells))
     return DataTable(*_captioned("soric-1"), tuple(columns), (row,), head="Corpus")
-
-
-def _shares(samples: pl.DataFrame) -> dict[str, float] | None:
-    kinds: Counter[str] = Counter()
-    for pdf in samples.group_by("document", maintain_order=True).agg(pl.col("pdf").first())["pdf"]:
-        try:
-            kinds[made_with(Path(pdf))] += 1
-        except (PdfError, OSError, TypeError):
-            continue
-    total = kinds.total()
-    return {kind: kinds[kind] / total for kind in _KINDS} if total else None
 
 
 def _scores(run: RunView, key: str, what: str, rule: str) -> DataTable | None:

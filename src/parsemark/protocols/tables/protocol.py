@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from parsemark.errors import UsageError
 from parsemark.metrics import get_metric
@@ -16,9 +15,6 @@ from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.run_data.rows import PageScores
 from parsemark.protocols.run_data.tables import RunTables
-
-if TYPE_CHECKING:
-    from parsemark.protocols.tables.page import LastTruth
 
 PRIMARY_METRIC = "grits_con"
 """The structure metric of the ranking: of the three published ones it agrees best with people."""
@@ -76,14 +72,7 @@ class TablesProtocol(PageProtocol):
         """Match the tables of one page under every rule and score the pairs; see `page.py`."""
         from parsemark.protocols.tables.page import PageScorer
 
-        inputs = self._last_truth.inputs_of(truth)
-        return PageScorer(self.all_metrics, truth, prediction, inputs, self.match == "order").run(page_text)
-
-    @cached_property
-    def _last_truth(self) -> LastTruth:
-        from parsemark.protocols.tables.page import LastTruth
-
-        return LastTruth()
+        return PageScorer(self.all_metrics, truth, prediction, self.match == "order").run(page_text)
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """What the figures under the rule of the leaderboard are made of; see `figures.py`."""
@@ -112,11 +101,6 @@ class TablesProtocol(PageProtocol):
         from parsemark.protocols.tables.presentation import present
 
         return present(self.all_metrics)
-
-    @property
-    def whole_documents(self) -> bool:
-        """Whether tables are scored across pages."""
-        return self.scope == "document"
 
     @property
     def rule(self) -> str:

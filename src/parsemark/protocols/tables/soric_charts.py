@@ -50,12 +50,13 @@ def sections(run: RunView) -> list[Section]:
     structure = [structure_bars(run), *(score_histogram(run, metric, run.parsers) for metric in run.metrics)]
     confidence = [reliability(run, parser) for parser in run.parsers]
     confidence += [risk_over_coverage(run), content_against_boxes(run)]
+    scatters = [_scatter(run, a, b) for a, b in combinations(run.metrics[:MOST_METRICS], 2)]
     return [
         Section.of("detection", "Detection", detection),
         Section.of("extraction", "End to end", weighted),
         Section.of("structure", "Structure", structure),
         Section.of("confidence", "Confidence", confidence),
-        Section.of("metrics", "Metrics against each other", metric_scatters(run)),
+        Section.of("metrics", "Metrics against each other", scatters),
     ]
 
 
@@ -198,36 +199,23 @@ def score_histogram(
     run: RunView, metric: str, parsers: Sequence[RunParser], *, bars: bool = False
 ) -> Chart | None:
     """Distribution of a metric over the true tables; a missed table has its worst value."""
-    low, high = metric_range(metric)
+    (low, high), score, worst = metric_range(metric), metric_words(metric), worst_value(metric)
     edges = np.linspace(low, high, N_BINS + 1)
     centres = tuple(float(c) for c in (edges[:-1] + edges[1:]) / 2)
     mark: Mark = "bars" if bars else "line"
-    shares = [(parser.name, histogram_shares(run, metric, parser.name)) for parser in parsers]
-    series = [Series(name, mark, centres, tuple(own), parser=name) for name, own in shares if own is not None]
-    score, worst = metric_words(metric), worst_value(metric)
+    rows, series = run.scores_by(metric).filter(pl.col("status") != "no_truth"), []
+    for parser in parsers:
+        own = rows.filter(pl.col("parser") == parser.name)["value"].fill_null(worst)
+        if len(own):  # what lies outside falls into the outermost bin
+            counts, _ = np.histogram(own.clip(low, high).to_numpy(), bins=edges)
+            shares = tuple(float(c) / len(own) for c in counts)
+            series.append(Series(parser.name, mark, centres, shares, parser=parser.name))
     text = _captioned("histogram", metric=metric_key(metric), score=score, bins=N_BINS, worst=worst)
     return Chart.of(*text, (ChartAxis(score, low, high), ChartAxis("share of true tables", 0.0)), series)
 
 
-def histogram_shares(run: RunView, metric: str, parser: str) -> list[float] | None:
-    """Share of the true tables in each bin; what lies outside falls into the outermost."""
-    own = (pl.col("parser") == parser) & (pl.col("status") != "no_truth")
-    rows = run.scores_by(metric).filter(own)
-    if rows.is_empty():
-        return None
-    low, high = metric_range(metric)
-    values = rows["value"].fill_null(worst_value(metric)).clip(low, high).to_numpy()
-    counts, _ = np.histogram(values, bins=np.linspace(low, high, N_BINS + 1))
-    return [float(c) / len(values) for c in counts]
-
-
-def metric_scatters(run: RunView) -> list[Chart]:
-    """Every two structure metrics against each other, table by table."""
-    shown = run.metrics[:MOST_METRICS]
-    return [chart for a, b in combinations(shown, 2) if (chart := _scatter(run, a, b))]
-
-
 def _scatter(run: RunView, a: str, b: str) -> Chart | None:
+    """Two structure metrics against each other, table by table."""
     keys = ["sample", "parser", "element", "pred"]
     left, right = (
         run.scores_by(metric).filter(pl.col("value").is_not_null()).select(*keys, pl.col("value").alias(side))
@@ -240,21 +228,13 @@ def _scatter(run: RunView, a: str, b: str) -> Chart | None:
         shown = own.gather_every(max(1, -(-own.height // MOST_POINTS)))
         if shown.is_empty():
             continue
-        rows = list(shown.select("sample", "element").iter_rows())
-        links = [run.element_link(s, parser.name, e) for s, e in rows]
-        labels = [f"{parser.name}, {s} {e}" for s, e in rows]
-        linked = shown.height * len(run.parsers) <= 1500
+        is_linked = shown.height * len(run.parsers) <= 1500
+        rows = shown.select("sample", "element").rows() if is_linked else []
+        links = tuple(run.element_link(s, parser.name, e) for s, e in rows)
+        labels = tuple(f"{parser.name}, {s} {e}" for s, e in rows)
+        dots, own_name = (tuple(shown["a"]), tuple(shown["b"])), parser.name
         series.append(
-            Series(
-                parser.name,
-                "points",
-                tuple(shown["a"]),
-                tuple(shown["b"]),
-                parser=parser.name,
-                faint=True,
-                labels=tuple(labels) if linked else (),
-                links=tuple(links) if linked else (),
-            )
+            Series(own_name, "points", *dots, parser=own_name, faint=True, labels=labels, links=links)
         )
     if not series:
         return None
@@ -325,15 +305,12 @@ def content_against_boxes(run: RunView) -> Chart | None:
 
 def predicted_overlaps(run: RunView) -> pl.DataFrame:
     """For each predicted table its overlap by `bbox` and by `content`; 0 without a match."""
-    rows = (
-        run.scan("matches")
-        .filter(pl.col("rule").is_in(["bbox", "content"]) & (pl.col("pred").list.len() == 1))
-        .select("sample", "parser", pl.col("pred").list.first(), "rule", pl.col("overlap").fill_null(0.0))
-        .collect()
-    )
     keys = ["sample", "parser", "pred"]
-    sides = [
-        rows.filter(pl.col("rule") == rule).select(*keys, pl.col("overlap").alias(rule))
+    single = run.scan("matches").filter(pl.col("pred").list.len() == 1)
+    by_place, by_content = (
+        single.filter(rule=rule)
+        .select("sample", "parser", pl.col("pred").list.first(), pl.col("overlap").fill_null(0.0).alias(rule))
+        .collect()
         for rule in ("bbox", "content")
-    ]
-    return sides[0].join(sides[1], on=keys).sort(keys)
+    )
+    return by_place.join(by_content, on=keys).sort(keys)

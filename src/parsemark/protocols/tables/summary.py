@@ -7,7 +7,7 @@ parser's figures under every rule that applies to it stand in its details.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +23,6 @@ from parsemark.protocols.figures.aggregate import (
     failed_scores,
     make_figure,
     mean_sums,
-    page_groups,
     page_slices,
     parser_figures,
     run_sums,
@@ -41,15 +40,7 @@ from parsemark.protocols.tables.figures import (
     risk_over_coverage,
     table_slices,
 )
-from parsemark.protocols.tables.matched_tables import (
-    THETA,
-    MatchedTables,
-    TruthPages,
-    gather,
-    is_by_place,
-    leaderboard_rule,
-    nothing_matched,
-)
+from parsemark.protocols.tables.matched_tables import THETA, MatchedTables, TruthPages, gather, is_by_place
 from parsemark.protocols.tables.page import BOXES_FOUND, EVIDENT_TABLES, RANKED, TABLES_FOUND
 from parsemark.specs import is_derived
 
@@ -85,21 +76,22 @@ class RunMatches:
         metrics = _metrics(tables, rank_by)
         rules = (match,) if match == ORDER_RULE else RULES
         found = gather(pages, tables, metrics, [*rules, *(rule + RANKED for rule in RULES)])
-        none = {rule: nothing_matched(pages, metrics, rule) for rule in rules}
-        plain = {rule: {p: found.get((rule, p), none[rule]) for p in tables.parsers} for rule in rules}
+        plain = {rule: {parser: found[rule, parser] for parser in tables.parsers} for rule in rules}
         is_ranked = pl.col("rule").is_in([rule + RANKED for rule in RULES])
         pairs = tables.read("matches", pl.struct("rule", "parser").unique(), where=is_ranked).to_series()
         ranked_parsers = {(row["rule"], row["parser"]) for row in pairs}
         # A parser without confidences has the same matches ranked and unranked.
         ranked = {
             rule: {
-                p: found.get((rule + RANKED, p), none[rule]) if (rule + RANKED, p) in ranked_parsers else own
+                p: found[rule + RANKED, p] if (rule + RANKED, p) in ranked_parsers else own
                 for p, own in plain[rule].items()
             }
             for rule in rules
         }
         without = _without_boxes(tables)
-        rule = leaderboard_rule(match, can_be_placed=not without and not pages.n_unboxed)
+        # One rule for all: by place where all truths and parsers have places, else by text.
+        by_data = NGRAM_RULE if without or pages.n_unboxed else BOX_RULE
+        rule = by_data if match == "auto" else match
         return cls(tables, pages, metrics, plain, ranked, without, rule)
 
     def applies(self, rule: str, parser: str) -> bool:
@@ -144,6 +136,8 @@ def summarise(
     sums, sums_under = run.figure_sums(), {rule: run.figure_sums(rule) for rule in run.by_rule}
     by_rule = {p: [r for r in run.by_rule if run.applies(r, p)] for p in tables.parsers}
     ranked = run.ranked[run.rule]
+    n_tables = tables.read("samples", "sample", "n_tables").drop_nulls().iter_rows()
+    having = {sample: {"tables": "with tables" if n else "without tables"} for sample, n in n_tables}
     return protocol.summary_of(
         tables,
         sums,
@@ -152,7 +146,7 @@ def summarise(
         counts=_counts(run, "documents" if is_whole else "pages"),
         figures=list(run.infos.values()),
         parsers={parser: _parser_figures(run, sums, parser) for parser in tables.parsers},
-        slices=[*page_slices(sums, _groups(tables)), *table_slices(run.pages, run.by_rule[run.rule])],
+        slices=[*page_slices(sums, tables, having), *table_slices(run.pages, run.by_rule[run.rule])],
         notes=_notes(run, is_rule_chosen=rule != "auto"),
         details={
             "by_rule": {p: {r: _rule_figures(run, sums_under[r], r, p) for r in by_rule[p]} for p in by_rule},
@@ -186,28 +180,18 @@ def _without_boxes(tables: RunTables) -> tuple[str, ...]:
 
     A run of which that was not recorded has boxes where it was matched by them.
     """
-    counts = [
+    found, boxes = (
         dict(_page_values(tables, metric).group_by("parser").agg(pl.col("value").sum()).iter_rows())
         for metric in (TABLES_FOUND, BOXES_FOUND)
-    ]
-    by_box = tables.read("matches", pl.col("parser").unique(), where=pl.col("rule") == BOX_RULE)["parser"]
-    boxed = set(by_box)
-    return tuple(
-        parser
-        for parser in tables.parsers
-        if not (
-            counts[1][parser] >= counts[0].get(parser, 0.0) / 2 if parser in counts[1] else parser in boxed
-        )
     )
+    by_box = tables.read("matches", pl.col("parser").unique(), where=pl.col("rule") == BOX_RULE)["parser"]
+    boxed = {p: boxes[p] >= found.get(p, 0.0) / 2 if p in boxes else p in by_box for p in tables.parsers}
+    return tuple(parser for parser, is_boxed in boxed.items() if not is_boxed)
 
 
 def _counts(run: RunMatches, whole: str) -> dict[str, int]:
-    """What the run has; `whole` names what one truth is of."""
-    counts = {
-        "documents": len(set(run.tables.places.documents)),
-        "pages": len(run.tables.places.samples),
-        f"{whole} with truth": len(run.pages.samples),
-    }
+    """What the truth has; `whole` names what one truth is of."""
+    counts = {f"{whole} with truth": len(run.pages.samples)}
     if run.has_truth:
         counts["tables"] = int(run.pages.n_truth.sum())
         counts[f"{whole} without tables"] = int((run.pages.n_truth == 0).sum())
@@ -215,12 +199,8 @@ def _counts(run: RunMatches, whole: str) -> dict[str, int]:
 
 
 def _parser_figures(run: RunMatches, sums: list[FigureSums], parser: str) -> dict[str, Figure]:
-    found = {
-        **parser_figures(sums, parser),
-        **ranked_figures(run.ranked[run.rule][parser]),
-        **_pieces(run, parser),
-        **_agreement(run, parser),
-    }
+    found = parser_figures(sums, parser) | ranked_figures(run.ranked[run.rule][parser])
+    found |= _pieces(run, parser) | _agreement(run, parser)
     failed = pl.col("status") == str(Status.METRIC_FAILED)
     own = (pl.col("parser") == parser) & (pl.col("rule") == run.rule)
     counts = run.tables.read("scores", failed=failed.sum(), all=pl.len(), where=own)
@@ -232,34 +212,16 @@ def _pieces(run: RunMatches, parser: str) -> dict[str, Figure]:
     of_parser = (pl.col("parser") == parser) & (pl.col("rule") == NGRAM_RULE)
     n = run.pages.readable.n_truth.sum()
     merged, kind = pl.col("truth").list.len().cast(pl.Int64) - 1, pl.col("kind")
-    counts = run.tables.read(
-        "matches",
-        lost=merged.filter(kind == "merge").sum(),
-        split=(kind == "split").sum(),
-        all=pl.len(),
-        where=of_parser,
-    )
-    n_lost, n_split, n_all = counts.row(0)
-    found = {"merged_tables": n_lost, "split_tables": n_split}
-    known = bool(n) and n_all > 0
-    return {name: make_figure(count, n) if known else make_figure(None, 0) for name, count in found.items()}
+    counted = {"merged_tables": merged.filter(kind == "merge").sum(), "split_tables": (kind == "split").sum()}
+    *counts, n_all = run.tables.read("matches", **counted, all=pl.len(), where=of_parser).row(0)
+    figures = (make_figure(count, n) if n and n_all else make_figure(None, 0) for count in counts)
+    return dict(zip(counted, figures, strict=True))
 
 
 def _rule_figures(run: RunMatches, sums: list[FigureSums], rule: str, parser: str) -> dict[str, Any]:
     """The figures under one rule as plain data."""
-    found = {**parser_figures(sums, parser), **ranked_figures(run.ranked[rule][parser])}
+    found = parser_figures(sums, parser) | ranked_figures(run.ranked[rule][parser])
     return {name: figure.model_dump() for name, figure in found.items()}
-
-
-def _groups(tables: RunTables) -> dict[str, dict[str, list[str]]]:
-    """Pages by attribute, and with and without tables."""
-    groups = page_groups(tables)
-    counted = tables.read("samples", "sample", "n_tables", where=pl.col("n_tables").is_not_null())
-    parts = {
-        "with tables": counted.filter(pl.col("n_tables") > 0)["sample"].to_list(),
-        "without tables": counted.filter(pl.col("n_tables") == 0)["sample"].to_list(),
-    }
-    return {"tables": {k: v for k, v in parts.items() if v}, **groups}
 
 
 def _failures(tables: RunTables) -> dict[str, dict[str, int]]:
@@ -332,12 +294,10 @@ def _doubtful_negatives(run: RunMatches) -> list[str]:
         (pl.col("value") > 0) & pl.col("sample").is_in(negative)
     )
     engines = {parser: e for parser, e in run.tables.engines.items() if not is_derived(parser)}
-    voices: dict[str, set[str]] = defaultdict(set)
-    for sample, parser in found.select("sample", "parser").iter_rows():
-        if parser in engines:
-            voices[sample].add(engines[parser])
-    n_engines = len(set(engines.values()))
-    doubtful = sorted(sample for sample, who in voices.items() if len(who) >= 2 and 2 * len(who) > n_engines)
+    pairs = found.select("sample", "parser").iter_rows()
+    voices = Counter(sample for sample, _ in {(s, engines[p]) for s, p in pairs if p in engines})
+    least = max(2, len(set(engines.values())) // 2 + 1)
+    doubtful = sorted(sample for sample, n in voices.items() if n >= least)
     if not doubtful:
         return []
     n_more = len(doubtful) - _MOST_NAMED

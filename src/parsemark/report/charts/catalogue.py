@@ -3,17 +3,17 @@
 Quality against time, time per page, and where a parser is weak: scores by attribute of page or element.
 """
 
-import dataclasses
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 import polars as pl
 
-from parsemark.protocols import Figure
+from parsemark.protocols import Figure, RunParser
 from parsemark.protocols.charts import Chart, ChartAxis, Section, Series, interval_bars
 from parsemark.report.names import safe_name
-from parsemark.report.source import RunSource, ShownParser
+from parsemark.report.source import RunSource
 
 TIME = "cpu_s_per_page"
 FASTEST_S = 1e-4  # times below this are below what the clock resolves
@@ -23,10 +23,15 @@ CURVES = ("severity",)  # attributes whose values are steps of one quantity, dra
 
 def all_sections(source: RunSource) -> list[Section]:
     """Every section that has at least one figure: those of every protocol, and the protocol's own."""
+    counts = Counter((part.scope, part.attribute) for part in source.summary.slices)
+    names = [name for name, n in counts.items() if n > 1]
+    names.sort(key=lambda name: (name[1] != "complexity", name[0] == "page", name[1]))
     found = [
-        Section.of("overview", "Overview", [trade_off(source.figures, source), time_per_page(source)]),
+        Section.of(
+            "overview", "Overview", [trade_off(source.summary.parsers, source), time_per_page(source)]
+        ),
         *source.shown.charts(source),
-        Section.of("attributes", "By attribute", [breakdown(source, *of) for of in attribute_names(source)]),
+        Section.of("attributes", "By attribute", [breakdown(source, *name) for name in names]),
     ]
     return [section for section in found if section.charts]
 
@@ -37,19 +42,13 @@ def stored_sections(source: RunSource, *, first: bool) -> list[Section]:
     if first:
         return sections
     prefix = safe_name(source.summary.protocol)
-    return [
-        Section(
-            f"{prefix}-{section.key}",
-            section.title,
-            tuple(dataclasses.replace(chart, key=f"{prefix}-{chart.key}") for chart in section.charts),
-        )
-        for section in sections
-    ]
+    for_second = [(s, [replace(chart, key=f"{prefix}-{chart.key}") for chart in s.charts]) for s in sections]
+    return [Section(f"{prefix}-{s.key}", s.title, tuple(charts)) for s, charts in for_second]
 
 
 def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: RunSource) -> Chart | None:
     """The chart, or None where no parser has both a score and a time."""
-    quality = source.summary.info(source.primary)
+    quality = source.summary.info(source.summary.primary)
     series = []
     for parser in source.parsers:
         entry = figures.get(parser.name, {})
@@ -57,7 +56,7 @@ def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: RunSource) ->
         if not score or not time or score.value is None or time.value is None:
             continue
         point = _point(parser, max(time.value, FASTEST_S), score.value, score.low, score.high)
-        series.append(dataclasses.replace(point, labels=(parser.name,)))
+        series.append(replace(point, labels=(parser.name,)))
     if not series:
         return None
     sign = 1.0 if quality.higher_is_better else -1.0
@@ -79,7 +78,7 @@ def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: RunSource) ->
     )
 
 
-def _point(parser: ShownParser, x: float, y: float, low: float | None, high: float | None) -> Series:
+def _point(parser: RunParser, x: float, y: float, low: float | None, high: float | None) -> Series:
     """A parser as a point with its interval, which leads to its page."""
     ends = [() if end is None else (end,) for end in (low, high)]
     name, links = parser.name, (parser.href,)
@@ -102,34 +101,16 @@ def pareto_front(points: list[tuple[float, float]]) -> list[tuple[float, float]]
 def time_per_page(source: RunSource) -> Chart | None:
     """Median CPU time of a page, with the range of nine pages in ten."""
     known = source.parses.filter(pl.col("cpu_s").is_not_null())
-    grouped = known.group_by("parser").agg(
-        pl.col("cpu_s").median().alias("middle"),
-        pl.col("cpu_s").quantile(0.05, "linear").alias("low"),
-        pl.col("cpu_s").quantile(0.95, "linear").alias("high"),
-    )
-    times = {row["parser"]: row for row in grouped.iter_rows(named=True)}
+    cpu_s = pl.col("cpu_s")
+    shares = {"low": cpu_s.quantile(0.05, "linear"), "high": cpu_s.quantile(0.95, "linear")}
+    grouped = known.group_by("parser").agg(middle=cpu_s.median(), **shares)
+    times = {parser: [max(s, FASTEST_S) for s in own] for parser, *own in grouped.iter_rows()}
     timed = [p for p in source.parsers if p.name in times]
-    series = []
-    for position, parser in enumerate(timed):
-        row = {k: max(v, FASTEST_S) for k, v in times[parser.name].items() if k != "parser"}
-        series.append(_point(parser, float(position), row["middle"], row["low"], row["high"]))
-    return Chart.of(
-        "time",
-        "Time per page",
-        "Median CPU seconds per page; the line covers the pages between the 5th and the 95th percentile.",
-        (
-            ChartAxis("parser", kind="category", categories=tuple(p.name for p in timed)),
-            ChartAxis("CPU seconds per page", kind="log"),
-        ),
-        series,
-    )
-
-
-def attribute_names(source: RunSource) -> list[tuple[str, str]]:
-    """`(scope, attribute)` of all breakdowns that have at least two values; complexity first."""
-    counts = Counter((part.scope, part.attribute) for part in source.summary.slices)
-    names = [name for name, n in counts.items() if n > 1]
-    return sorted(names, key=lambda n: (n[1] != "complexity", n[0] == "page", n[1]))
+    series = [_point(parser, float(at), *times[parser.name]) for at, parser in enumerate(timed)]
+    parsers = ChartAxis("parser", kind="category", categories=tuple(p.name for p in timed))
+    said = "Median CPU seconds per page; the line covers the pages between the 5th and the 95th percentile."
+    axes = parsers, ChartAxis("CPU seconds per page", kind="log")
+    return Chart.of("time", "Time per page", said, axes, series)
 
 
 def breakdown(source: RunSource, scope: str, attribute: str) -> Chart | None:
@@ -142,17 +123,11 @@ def breakdown(source: RunSource, scope: str, attribute: str) -> Chart | None:
         entries = [parts[v].figures.get(parser.name, {}).get(info.name) for v in values]
         series += interval_bars(parser.name, entries, "line" if attribute in CURVES else "bars")
     kind = scope.replace("_", " ")
-    return Chart.of(
-        f"by-{_key(scope)}-{_key(attribute)}",
-        f"By {attribute} of the {kind}",
-        f"{info.label} over the {kind}s with each value, with 95 % intervals where they are known. "
-        f"{info.direction.capitalize()}.",
-        (
-            ChartAxis(attribute, kind="category", categories=tuple(values)),
-            ChartAxis(info.label, 0.0, info.top),
-        ),
-        series,
-    )
+    key, title = f"by-{_key(scope)}-{_key(attribute)}", f"By {attribute} of the {kind}"
+    over = f"{info.label} over the {kind}s with each value, with 95 % intervals where they are known."
+    by_value = ChartAxis(attribute, kind="category", categories=tuple(values))
+    axes = by_value, ChartAxis(info.label, 0.0, info.top)
+    return Chart.of(key, title, f"{over} {info.direction.capitalize()}.", axes, series)
 
 
 def _ordered(values: set[str]) -> list[str]:

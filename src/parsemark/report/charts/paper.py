@@ -22,22 +22,11 @@ LEGEND_CHARACTERS = 62  # how many fit into a line of the legend
 LEGEND_LINE = 0.16  # inches that a line of the legend takes
 MARKERS = ("o", "s", "^", "D", "v")
 STYLE: Any = {  # matplotlib types its keys as a literal of all its settings
-    "font.size": 8,
-    "axes.titlesize": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.6,
-    "axes.grid": True,
-    "grid.color": "#e5e7eb",
-    "grid.linewidth": 0.5,
-    "axes.axisbelow": True,
-    "legend.frameon": False,
-    "legend.fontsize": 7,
-    "pdf.fonttype": 42,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "parsemark",
-    "figure.dpi": 200,
-}
+    "font.size": 8, "axes.titlesize": 9, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.linewidth": 0.6, "axes.grid": True, "grid.color": "#e5e7eb", "grid.linewidth": 0.5,
+    "axes.axisbelow": True, "legend.frameon": False, "legend.fontsize": 7, "pdf.fonttype": 42,
+    "svg.fonttype": "none", "svg.hashsalt": "parsemark", "figure.dpi": 200,
+}  # fmt: skip
 """Small type for a column of a paper; fonts embedded as text; the same bytes for the same data."""
 
 
@@ -46,18 +35,11 @@ LABEL_WIDTH = 0.62  # of a letter, as a share of the size
 Side = Literal["left", "center", "right"]
 Place = tuple[float, float, Side]
 _BESIDE: tuple[tuple[float, Side], ...] = ((5.0, "left"), (-5.0, "right"))
+_FAR = (6.0, 12.0, 18.0, 24.0, 32.0, 40.0)
 LABEL_PLACES: tuple[Place, ...] = (
-    (4, 0, "left"),
-    (-4, 0, "right"),
-    (0, 6, "center"),
-    (0, -6, "center"),
-    *(
-        (dx, dy, side)
-        for far in (6.0, 12.0, 18.0, 24.0, 32.0, 40.0)
-        for dy in (far, -far)
-        for dx, side in _BESIDE
-    ),
-)
+    (4, 0, "left"), (-4, 0, "right"), (0, 6, "center"), (0, -6, "center"),
+    *((dx, dy, side) for far in _FAR for dy in (far, -far) for dx, side in _BESIDE),
+)  # fmt: skip
 """Where a name may stand, as seen from its point: the first that is free is taken."""
 Rectangle = tuple[float, float, float, float]
 
@@ -69,19 +51,16 @@ def save_chart(chart: Chart, colours: Mapping[str, int], path: Path) -> None:
         from matplotlib.figure import Figure
     with mpl.rc_context(STYLE):
         width, height = (3.4, 3.4) if chart.square else (3.6, 2.7)
-        height += LEGEND_LINE * _legend_lines(chart)
+        n_lines = -(-len(_legend_names(chart)) // _legend_columns(chart))
+        height += LEGEND_LINE * max(0, n_lines - 2)  # the figure has room for two
         figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.add_subplot()
         draw_chart(chart, colours, axes)
-        stable = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(path.suffix[1:], {})
+        kind, artists = path.suffix[1:], [*figure.legends, *axes.texts]
+        how: Any = {"format": kind, "bbox_inches": "tight", "bbox_extra_artists": artists}
+        stable = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind, {})
         with replacing(path) as unfinished:
-            figure.savefig(
-                unfinished,
-                format=path.suffix[1:],
-                metadata=stable,
-                bbox_inches="tight",
-                bbox_extra_artists=[*figure.legends, *axes.texts],
-            )
+            figure.savefig(unfinished, metadata=stable, **how)
 
 
 def draw_chart(chart: Chart, colours: Mapping[str, int], axes: Axes) -> None:
@@ -89,21 +68,14 @@ def draw_chart(chart: Chart, colours: Mapping[str, int], axes: Axes) -> None:
     for guide in chart.guides:
         axes.plot(guide.x, guide.y, color="#c4c7cc", linewidth=0.6, linestyle=":")
         if guide.label:
-            axes.annotate(
-                plain(guide.label),
-                (guide.x[-1], guide.y[-1]),
-                fontsize=5.5,
-                color=GREY,
-                ha="right",
-                va="bottom",
-            )
-    bars = [s for s in chart.series if s.mark == "bars"]
+            end = guide.x[-1], guide.y[-1]
+            axes.annotate(plain(guide.label), end, fontsize=5.5, color=GREY, ha="right", va="bottom")
     named: set[str] = set()
     for series in chart.series:
         colour = GREY if series.parser is None else PALETTE[colours[series.parser]].light
         unnamed = series.name in named or series.mark == "band" or (series.faint and len(series.x) == 1)
         label = "_" if unnamed else plain(series.name)
-        _DRAW[series.mark](axes, series, colour, label, chart, bars)
+        _draw(axes, series, colour, label, chart)
         if label != "_":
             named.add(series.name)
     _dress(axes, chart)
@@ -165,61 +137,43 @@ def _legend_columns(chart: Chart) -> int:
     return max(1, min(4, LEGEND_CHARACTERS // (longest + 6)))
 
 
-def _legend_lines(chart: Chart) -> int:
-    """Beyond the two for which the figure has room."""
-    return max(0, -(-len(_legend_names(chart)) // _legend_columns(chart)) - 2)
-
-
 def plain(text: str, longest: int = 60) -> str:
     """Text that matplotlib does not read as a formula, and that a parser's name cannot break."""
     printable = "".join(c if c.isprintable() else "�" for c in text)
     return printable[:longest].replace("$", r"\$")
 
 
-def _line(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: list[Series]) -> None:
-    axes.plot(
-        s.x, s.y, color=colour, linewidth=1.2, linestyle="--" if s.dash else "-", label=label, alpha=_alpha(s)
-    )
+def _draw(axes: Axes, s: Series, colour: str, label: str, chart: Chart) -> None:
+    """Draw one series, with its intervals."""
+    places, end_colour, end_width = list(s.x), colour, 0.8
+    alpha = 0.45 if s.faint else 1.0
+    if s.mark == "band":
+        axes.fill(
+            [*s.x, *reversed(s.base_x)], [*s.y, *reversed(s.base)], color=colour, alpha=0.16, linewidth=0
+        )
+    elif s.mark == "line":
+        dashes = "--" if s.dash else "-"
+        axes.plot(s.x, s.y, color=colour, linewidth=1.2, linestyle=dashes, label=label, alpha=alpha)
+    elif s.mark == "points":
+        index = next((i for i, c in enumerate(PALETTE) if c.light == colour), 0)
+        how: Any = {"s": 6 if s.faint and len(s.x) > 40 else 22, "marker": MARKERS[index % len(MARKERS)]}
+        axes.scatter(s.x, s.y, color=colour, label=label, alpha=alpha, linewidths=0, zorder=3, **how)
+    else:
+        bars = [other for other in chart.series if other.mark == "bars"]
+        slot = 0.84 * (1.0 if chart.x.kind == "category" else _spacing(chart))
+        width = slot / len(bars)
+        left = -slot / 2 + bars.index(s) * width + width / 2
+        places = [x + left for x in s.x]
+        axes.bar(places, s.y, width * 0.9, color=colour, label=label, alpha=0.9)
+        end_colour, end_width = "#1f2937", 0.7
     if s.low:
-        axes.vlines(s.x, s.low, s.high, color=colour, linewidth=0.8)
-
-
-def _band(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: list[Series]) -> None:
-    axes.fill([*s.x, *reversed(s.base_x)], [*s.y, *reversed(s.base)], color=colour, alpha=0.16, linewidth=0)
-
-
-def _points(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: list[Series]) -> None:
-    index = next((i for i, c in enumerate(PALETTE) if c.light == colour), 0)
-    size = 6 if s.faint and len(s.x) > 40 else 22
-    marker = MARKERS[index % len(MARKERS)]
-    axes.scatter(
-        s.x, s.y, s=size, color=colour, marker=marker, label=label, alpha=_alpha(s), linewidths=0, zorder=3
-    )
-    if s.low:
-        axes.vlines(s.x, s.low, s.high, color=colour, linewidth=0.8)
-
-
-def _bars(axes: Axes, s: Series, colour: str, label: str, chart: Chart, bars: list[Series]) -> None:
-    slot = 0.84 * (1.0 if chart.x.kind == "category" else _spacing(chart))
-    width = slot / len(bars)
-    left = -slot / 2 + bars.index(s) * width + width / 2
-    centres = [x + left for x in s.x]
-    axes.bar(centres, s.y, width * 0.9, color=colour, label=label, alpha=0.9)
-    if s.low:
-        axes.vlines(centres, s.low, s.high, color="#1f2937", linewidth=0.7)
-
-
-_DRAW = {"line": _line, "band": _band, "points": _points, "bars": _bars}
+        axes.vlines(places, s.low, s.high, color=end_colour, linewidth=end_width)
 
 
 def _spacing(chart: Chart) -> float:
     """The width of a bin: bins without a bar have a point of the line beside."""
     places = sorted({float(x) for s in chart.series if s.mark != "points" for x in s.x})
     return min((b - a for a, b in pairwise(places)), default=0.1)
-
-
-def _alpha(s: Series) -> float:
-    return 0.45 if s.faint else 1.0
 
 
 def _dress(axes: Axes, chart: Chart) -> None:
@@ -233,12 +187,13 @@ def _dress(axes: Axes, chart: Chart) -> None:
             range(len(names)), names, rotation=30 if crowded else 0, ha="right" if crowded else "center"
         )
         axes.grid(visible=False, axis="x")
-    _limits(chart.x, axes.set_xlim)
-    _limits(chart.y, axes.set_ylim)
-    for drawn, set_scale, axis in (
-        (axes.xaxis, axes.set_xscale, chart.x),
-        (axes.yaxis, axes.set_yscale, chart.y),
-    ):
+    sides: tuple[tuple[Any, Any, Any, ChartAxis], ...] = (
+        (axes.xaxis, axes.set_xscale, axes.set_xlim, chart.x),
+        (axes.yaxis, axes.set_yscale, axes.set_ylim, chart.y),
+    )
+    for drawn, set_scale, set_limits, axis in sides:
+        if axis.kind == "linear" and (axis.low is not None or axis.high is not None):
+            set_limits(axis.low, None if axis.high is None else axis.high * 1.005)
         if axis.kind == "log":
             set_scale("log")
             # 0.1, 0.2, 0.5 instead of powers of ten.
@@ -247,8 +202,3 @@ def _dress(axes: Axes, chart: Chart) -> None:
             drawn.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             drawn.set_major_formatter(FormatStrFormatter("%g"))
             drawn.set_minor_formatter(NullFormatter())
-
-
-def _limits(axis: ChartAxis, set_limits: Any) -> None:
-    if axis.kind == "linear" and (axis.low is not None or axis.high is not None):
-        set_limits(axis.low, None if axis.high is None else axis.high * 1.005)

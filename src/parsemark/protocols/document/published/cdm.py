@@ -2,11 +2,12 @@
 
 import re
 
+from parsemark.formats.latex.formula import bare_formula
 from parsemark.protocols.document.published.normalise import unwrap_formula, without_tags
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
 from parsemark.protocols.document.published.rows import top_rows
-from parsemark.protocols.document.published.scan import balanced_end
+from parsemark.protocols.document.published.scan import brace_ends
 
 _FENCE = "```latex"
 _MATRIX_NAMES = "matrix|bmatrix|pmatrix|vmatrix|Vmatrix|smallmatrix"
@@ -31,11 +32,7 @@ def cdm_strings(record: Record, profile: Profile) -> tuple[str, list[str]]:
     if profile.cdm != "v1.6":
         return record.gt.strip("$").strip(), [pred.strip("$").strip()]
     truth = record.gt if record.gt_cdm is None else record.gt_cdm
-    pred = pred.strip().strip("$").strip()
-    for left, right in (("\\[", "\\]"), ("\\(", "\\)")):
-        if pred.startswith(left) and pred.endswith(right) and len(pred) >= 4:
-            pred = pred[2:-2]
-    preds = [without_tags(pred).strip()]
+    preds = [without_tags(bare_formula(pred)).strip()]
     return truth, preds + ([record.pred_cdm_alt] if record.pred_cdm_alt else [])
 
 
@@ -83,7 +80,7 @@ def _clean_matrix(text: str, depth: int = 0) -> str:
 
 def _without_outer_braces(text: str) -> str:
     text = text.strip()
-    while text.startswith("{") and balanced_end(text, 0) == len(text):
+    while brace_ends(text).get(0) == len(text):
         text = text[1:-1].strip()
     return text
 

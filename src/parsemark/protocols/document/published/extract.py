@@ -8,7 +8,7 @@ from itertools import islice
 from parsemark.protocols.document.published import rescue
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import FORMULA, INLINE, TEXT, MarkdownItem
-from parsemark.protocols.document.published.scan import blank_all, replace_spans, spans, sub_closed
+from parsemark.protocols.document.published.scan import ENVELOPES, blank_all, replace_spans, spans, sub_closed
 
 _FENCE_MARKDOWN, *_LATER_FENCES, _FENCE_END = (
     re.compile(fence, re.MULTILINE)
@@ -25,7 +25,6 @@ _LATEX_WORDS = [
     (re.compile(r"\\section\*?\{([^}\n]*)\}"), True),
     (re.compile(r"\\section\*?\{([^}]*)\}"), False),
 ]
-_FORMULAS = (("$$", "$$"), ("\\[", "\\]"), ("$", "$"), ("\\(", "\\)"))
 _INSIDE = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"))
 _HTML_TABLE = re.compile(r"<table[^>]*>|</table>"), "</table>", 8
 _TABULAR = re.compile(r"\\(?:begin|end)\{tabular\}"), "\\end{tabular}", 14
@@ -127,14 +126,11 @@ def _latex_tables(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]
     return blank_all(rest, inner), items
 
 
-def _html_tables(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
-    return _cut_tables(text, _outermost(text, *_HTML_TABLE), None, profile)
-
-
-def _cut_tables(
-    text: str, places: list[tuple[int, int]], fine: str | None, profile: Profile
+def _html_tables(
+    text: str, profile: Profile, places: list[tuple[int, int]] | None = None, fine: str | None = None
 ) -> tuple[str, list[MarkdownItem]]:
     items: list[MarkdownItem] = []
+    places = _outermost(text, *_HTML_TABLE) if places is None else places
     for start, end in places:
         content = text[start:end]
         items.append(MarkdownItem("html_table", content, start, start + len(content), fine))
@@ -146,7 +142,7 @@ def _cut_tables(
 def _formulas(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
     items: list[MarkdownItem] = []
     places: list[tuple[int, int]] = []
-    for span in spans(text, _FORMULAS, dotall=True):
+    for span in spans(text, ENVELOPES, dotall=True):
         line, is_display = _formula_line(text[span.start : span.end], profile.formula_keeps_spaces)
         item = MarkdownItem(FORMULA, line, span.start, span.end, None if is_display else INLINE)
         items += rescue.split_formula(item) if profile.rescues_formulas else [item]
@@ -173,7 +169,7 @@ def _pipe_tables(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
         return text, []
     text = _convert_pipe_tables(text)
     places = [(s.start, s.end) for s in spans(text, (("<table", "</table>"),), dotall=True)]
-    return _cut_tables(text, places, "md2html_table", profile)
+    return _html_tables(text, profile, places, "md2html_table")
 
 
 def _code(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:

@@ -191,11 +191,6 @@ def _collapse_groups(text: str) -> str:
     return text
 
 
-def norm_of(raw: str, is_formula: bool, profile: Profile) -> str:
-    """F or N."""
-    return norm_formula(raw, profile) if is_formula else norm_text(raw, profile)
-
-
 # --- LaTeX as plain text, through pylatexenc ----------------------------------------------------------------
 
 _COMMAND = re.compile(r"\\[A-Za-z]+")

@@ -241,14 +241,8 @@ def _compare_mixed_as_text(records: Sequence[Record], profile: Profile) -> None:
         record.edit = ned(record.norm_gt, record.norm_pred) if both else 1
 
 
-@dataclass(frozen=True, slots=True)
-class _BetterRun:
-    """Items that follow each other and answer a record better than what it has."""
-
-    record: Record
-    members: range
-    norm: str
-    edit: float
+_BetterRun = tuple[float, range, str]
+"""Items that follow each other and answer a record better than what it has: edit, members, norm."""
 
 
 def _search_spans(records: Sequence[Record], items: Items, profile: Profile) -> None:
@@ -270,16 +264,14 @@ def _search_spans(records: Sequence[Record], items: Items, profile: Profile) -> 
     for index in searched:
         free = [owners.get(item, {index}) == {index} for item in range(len(pool))]
         if (run := _best_run(records[index], owned[index], pool, texts, free, profile)) is not None:
-            found.append(run)
+            found.append((records[index], *run))
     used: set[int] = set()
-    for run in sorted(found, key=lambda run: run.edit - run.record.edit):
-        if used.isdisjoint(run.members):
-            used.update(run.members)
-            record = run.record
-            record.pred_idx = list(run.members)
-            record.pred = "".join(pool[i].content for i in run.members)
-            record.pred_position, record.pred_category_type = pool[run.members[0]].start, "text_block"
-            record.norm_pred, record.edit = run.norm, run.edit
+    for record, edit, members, norm in sorted(found, key=lambda run: run[1] - run[0].edit):
+        if used.isdisjoint(members):
+            used.update(members)
+            record.pred_idx, record.pred = list(members), "".join(pool[i].content for i in members)
+            record.pred_position, record.pred_category_type = pool[members[0]].start, "text_block"
+            record.norm_pred, record.edit = norm, edit
 
 
 def _own(record: Record, pool: Items) -> list[int]:
@@ -331,8 +323,8 @@ def _best_run(
                 edit = ned(target, norm)
                 key = (edit, last - first, abs(first - own[0]) if own else 0)
                 if least is None or is_less(key, least):
-                    least, best = key, _BetterRun(record, range(first, last + 1), norm, edit)
-    is_better = best is not None and best.edit < record.edit - 0.2 and best.edit <= (0.45 if hint else 0.35)
+                    least, best = key, (edit, range(first, last + 1), norm)
+    is_better = best is not None and best[0] < record.edit - 0.2 and best[0] <= (0.45 if hint else 0.35)
     return best if is_better else None
 
 

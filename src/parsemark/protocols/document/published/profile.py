@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
 from typing import Any, Literal
 
 from parsemark.errors import require_known
+from parsemark.protocols.figures.figure import read_toml
 
 
 @dataclass(frozen=True)
@@ -56,14 +54,9 @@ class Profile:
         return hash(self.name)
 
 
-@cache
-def _switches() -> dict[str, list[Any]]:
-    data = files("parsemark.protocols.document.published").joinpath("profiles.toml")
-    return tomllib.loads(data.read_text(encoding="utf-8"))
-
-
+_SWITCHES: dict[str, list[Any]] = read_toml(__package__, "profiles.toml")
 V1_0, V1_5, V1_6 = (
-    Profile(name, **{switch: row[k] for switch, row in _switches().items()})
+    Profile(name, **{switch: row[k] for switch, row in _SWITCHES.items()})
     for k, name in enumerate(("v1.0", "v1.5", "v1.6"))
 )
 V1_6_FIXED = replace(V1_6, name="v1.6-fixed", index_zero_is_missing=False, filters_strings_only=False)
@@ -80,6 +73,5 @@ def get_profile(name: str) -> Profile:
     return PROFILES[name]
 
 
-def switch_sentences() -> dict[str, str]:
-    """What each switch does."""
-    return {switch: str(row[-1]) for switch, row in _switches().items()}
+SWITCH_SENTENCES = {switch: str(row[-1]) for switch, row in _SWITCHES.items()}
+"""What each switch does."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from parsemark.kernels import kernel
 from parsemark.matching.edit_distance import Distances, assignment, distance_matrix, ned, ned_matrix
-from parsemark.protocols.document.published.normalise import norm_of, unwrap_formula
+from parsemark.protocols.document.published.normalise import norm_formula, norm_text, unwrap_formula
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import (
     FORMULA,
@@ -64,7 +64,7 @@ def prepare(truths: Truths, items: Items, profile: Profile, kind: Kind = "mixed"
             is_raw = not profile.normalises_table_cells or "<table" not in raw.lower()
             return raw if is_raw else norm_table(raw, profile)
         is_formula = kind == "formula" or (kind == "mixed" and category == FORMULA)
-        return norm_of(raw, is_formula, profile)
+        return (norm_formula if is_formula else norm_text)(raw, profile)
 
     left = [(t, said) for t in truths if t.raw and (said := norm(t.raw, t.category))]
     right = [(i, said) for i in items if i.content and (said := norm(i.content, i.cat))]
@@ -100,11 +100,10 @@ def _answers(strings: Strings, profile: Profile) -> list[AnsweredTruths]:
     rows = sorted(set(range(len(truths))).difference(ignored))
     columns = sorted(set(range(len(preds))) - taken)
     containable = [profile.formulas_can_be_contained or categories[t] != FORMULA for t in rows]
+    matched = _adjacency_match([truths[t] for t in rows], [preds[p] for p in columns], containable, profile)
     answers = [
         AnsweredTruths(tuple(rows[t] for t in a.truths), tuple(columns[p] for p in a.preds), a.edit)
-        for a in _adjacency_match(
-            [truths[t] for t in rows], [preds[p] for p in columns], containable, profile
-        )
+        for a in matched
     ]
     if profile.mixes_formulas:
         answers = [a for a in answers if a.truths or not a.preds or not strings.items[a.preds[0]].is_inline]

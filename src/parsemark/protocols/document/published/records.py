@@ -131,7 +131,7 @@ def _category_lists(page: Mapping[str, Any], profile: Profile) -> dict[str, list
         for r in (extra.get("relation") if isinstance(extra, Mapping) else None) or ()
         if isinstance(r, Mapping) and r.get("relation_type", r.get("relation")) == "truncated"
     ]
-    groups = _united(relations) if profile.unites_truncated else _appended(relations)
+    groups = _groups(relations, unites=profile.unites_truncated)
     grouped = {member for group in groups for member in group}
     lists: dict[str, list[Truth]] = {}
     for det in dets:
@@ -148,27 +148,20 @@ def _category_lists(page: Mapping[str, Any], profile: Profile) -> dict[str, list
     return lists
 
 
-def _appended(relations: Sequence[tuple[Any, Any]]) -> list[list[Any]]:
-    """Groups as v1.0 and v1.5 make them: each relation is appended to all lists that it touches."""
-    groups: list[list[Any]] = []
-    for pair in relations:
-        touched = [group for group in groups if pair[0] in group or pair[1] in group]
-        for group in touched:
-            group.extend(pair)
-        groups += [] if touched else [list(pair)]
-    return groups
-
-
-def _united(relations: Sequence[tuple[Any, Any]]) -> list[list[Any]]:
+def _groups(relations: Sequence[tuple[Any, Any]], *, unites: bool) -> list[list[Any]]:
+    """Ids that belong together; v1.0 and v1.5 append each relation to all lists that it touches."""
     groups: list[list[Any]] = []
     for pair in relations:
         touched = [group for group in groups if pair[0] in group or pair[1] in group]
         if not touched:
-            groups.append(list(dict.fromkeys(pair)))
-            continue
-        first, *others = touched
-        first += [m for group in (*others, list(pair)) for m in group if m not in first]
-        groups = [g for g in groups if not any(g is other for other in others)]
+            groups.append(list(dict.fromkeys(pair)) if unites else list(pair))
+        elif unites:
+            first, *others = touched
+            first += [m for group in (*others, list(pair)) for m in group if m not in first]
+            groups = [g for g in groups if not any(g is other for other in others)]
+        else:
+            for group in touched:
+                group.extend(pair)
     return groups
 
 

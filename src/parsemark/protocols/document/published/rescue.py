@@ -6,9 +6,10 @@ from functools import lru_cache
 
 from parsemark.protocols.document.published.normalise import safe_text
 from parsemark.protocols.document.published.records import FORMULA, RESCUE, TEXT, MarkdownItem
-from parsemark.protocols.document.published.scan import collapse, is_enclosed, replace_spans, spans
+from parsemark.protocols.document.published.scan import ENVELOPES, collapse, envelope, replace_spans, spans
 from parsemark.protocols.document.published.table_html import parse_html
 
+_DISPLAY, _INLINE = ENVELOPES[:2], ENVELOPES[2:]
 _BLANK_LINES = re.compile(r"(\n\s*\n)")
 _DESCRIPTIONS = ("the image ", "the figure ", "the diagram ", "diagram:", "[diagram:", "[image:", "qr code ")
 
@@ -19,14 +20,13 @@ def plain_descriptions(text: str) -> str:
     for index in range(0, len(parts), 2):
         head = collapse(parts[index][:4000]).lower()
         if head.startswith(_DESCRIPTIONS) and len(collapse(parts[index])) >= 24:
-            for pair in (("\\(", "\\)"), ("$", "$")):
+            for pair in _INLINE:
                 parts[index] = replace_spans(parts[index], (pair,), lambda s: s.inner, dotall=True)
     return "".join(parts)
 
 
 # --- formulas: margin text and compounds (3.13) ----------------------------------------------------------
 
-_ENVELOPES = (("\\[", "\\]"), ("\\(", "\\)"), ("$$", "$$"), ("$", "$"))
 _SPACING = r"(?:\\qquad|\\quad|\\enspace|\\,|\\;|\\:)"
 _SPACINGS = re.compile(rf"(?:\s*{_SPACING})+\s*")
 _NUMBER = re.compile(r"(?:\\left\s*\(\s*[0-9IVXivx]+\s*\\right\s*\)|\(\s*[0-9IVXivx]+\s*\))")
@@ -88,10 +88,9 @@ def _ending(text: str) -> tuple[str, str] | None:
 def split_formula(item: MarkdownItem) -> list[MarkdownItem]:
     """A formula without the text in its margin, and a row of calculations one by one."""
     line = collapse(item.content)
-    envelope = next((pair for pair in _ENVELOPES if is_enclosed(line, *pair)), None)
-    if envelope is None:
+    if (pair := envelope(line)) is None:
         return [item]
-    left, right = envelope
+    left, right = pair
     inner = line[len(left) : len(line) - len(right)].strip()
     captions: list[MarkdownItem] = []
     number = _NUMBER.match(inner)
@@ -152,9 +151,6 @@ def _has_fraction(text: str) -> bool:
 
 # --- rescue (3.14, 3.15) ---------------------------------------------------------------------------------
 
-_UNWRAP = ((("$$", "$$"),), (("\\[", "\\]"),), (("\\(", "\\)"),), (("$", "$"),))
-_INLINE = (("$", "$"), ("\\(", "\\)"))
-_DISPLAY = (("$$", "$$"), ("\\[", "\\]"))
 _OPERATOR = re.compile(
     r"\\(?:frac|sqrt|sum|int|prod|times|div|square|cdots|left|right|approx|xrightarrow|rightarrow|longrightarrow)"
     r"|[=<>≤≥≈÷×±∑∫√→^_□△…%/+-]"
@@ -177,8 +173,8 @@ _CALCULATION = ("=", "+", "-", "×", "÷", "/", "≈", "\\times", "\\div", "\\ap
 @lru_cache(maxsize=4096)
 def unwrap(text: str) -> str:
     """Without any delimiters of formulas."""
-    for pairs in _UNWRAP:
-        text = replace_spans(text, pairs, lambda s: f" {s.inner} ", dotall=True)
+    for pair in ENVELOPES:
+        text = replace_spans(text, (pair,), lambda s: f" {s.inner} ", dotall=True)
     return text
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from parsemark.protocols.document.published.normalise import unwrap_formula, without_tags
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import FORMULA, MarkdownItem, Truth
-from parsemark.protocols.document.published.scan import balanced_end
+from parsemark.protocols.document.published.scan import brace_ends
 
 ENVIRONMENTS = frozenset({
     "array", "aligned", "align", "align*", "alignedat", "alignedat*", "split", "gather", "gather*",
@@ -199,12 +199,6 @@ def has_top_cells(row: str) -> bool:
     return any(token == "&" for _, token in _top_level(row))
 
 
-def _first_cell(row: str) -> str:
-    """What is before the first ampersand; nothing for a row of one cell."""
-    at = next((place for place, token in _top_level(row) if token == "&"), 0)
-    return row[:at].strip()
-
-
 def _is_case(row: str) -> bool:
     row = without_tags(row.strip().lstrip("&").strip()).strip()
     return _CASE_START.match(row) is not None or row.startswith(_CASE_COMMANDS)
@@ -216,12 +210,13 @@ def _is_refused(environment: TableEnvironment, rows: list[str], wrapped: bool) -
         return len(rows) < 2 or any(has_top_cells(row) for row in rows) or LOGIC.search(body) is None
     nested = _NESTED.search(body) is not None
     later_case = any(_is_case(row) for row in later)
+    first_cells = (next((row[:at] for at, token in _top_level(row) if token == "&"), "") for row in rows)
     if name in _ALIGNED:
         return (nested and later_case) or (
             wrapped
             and (
                 nested
-                or sum(1 for row in rows if _first_cell(row)) >= 2
+                or sum(cell.strip() != "" for cell in first_cells) >= 2
                 or any(_WORDS.search(row) for row in later)
                 or later_case
             )
@@ -254,7 +249,7 @@ def _without_one_label(text: str) -> str | None:
     if text.endswith("}"):
         start = text.rfind("\\tag")
         brace = text.find("{", start) if start >= 0 else -1
-        if brace >= 0 and _FINAL_TAG.match(text, start, brace) and balanced_end(text, brace) == len(text):
+        if brace >= 0 and _FINAL_TAG.match(text, start, brace) and brace_ends(text).get(brace) == len(text):
             return text[:start]
         return None
     for left, right in (("(", ")"), ("[", "]")):

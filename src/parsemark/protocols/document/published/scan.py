@@ -99,6 +99,11 @@ def is_enclosed(text: str, left: str, right: str) -> bool:
     return len(text) >= len(left) + len(right) and text.startswith(left) and text.endswith(right)
 
 
+def envelope(text: str) -> tuple[str, str] | None:
+    """The delimiters of a formula that enclose all of a text."""
+    return next((pair for pair in ENVELOPES if is_enclosed(text, *pair)), None)
+
+
 def unwrapped(text: str, may: Callable[[str], bool] = lambda _: True) -> str:
     """A text without the delimiters of formulas that enclose all of it, however many, as far as one may."""
     while True:
@@ -113,16 +118,6 @@ def unwrapped(text: str, may: Callable[[str], bool] = lambda _: True) -> str:
 def collapse(text: str) -> str:
     """White space runs as one space, none at the ends."""
     return " ".join(text.split())
-
-
-def balanced_end(text: str, start: int) -> int:
-    """The place behind the brace that closes the one at `start`; -1 where it is never closed."""
-    depth = 0
-    for match in re.finditer("[{}]", text[start:]):
-        depth += 1 if match.group() == "{" else -1
-        if depth == 0:
-            return start + match.end()
-    return -1
 
 
 def brace_ends(text: str) -> dict[int, int]:

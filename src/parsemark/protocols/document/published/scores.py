@@ -1,6 +1,5 @@
 """The records of pages as the rows of a run, and as the published programs write them (section 12)."""
 
-import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,6 @@ from parsemark.protocols.document.annotation import (
     TRUTH_HAS_ONLY_TABLES,
     annotation_of,
     mark_only_tables,
-    page_position,
 )
 from parsemark.protocols.document.published.measures import (
     MeasuredRecords,
@@ -21,7 +19,6 @@ from parsemark.protocols.document.published.measures import (
     metric_result,
     per_page_edit,
 )
-from parsemark.protocols.document.published.normalise import converter
 from parsemark.protocols.document.published.page import page_records
 from parsemark.protocols.document.published.profile import Profile
 from parsemark.protocols.document.published.records import Record
@@ -30,21 +27,13 @@ from parsemark.protocols.run_data.rows import PageScores, RowWriter
 SHORT = {"text_block": "text", "display_formula": "formula", "table": "table", "reading_order": "order"}
 """What the elements are called in names of figures."""
 COVERED_BY = {
-    "text_block": Category.TEXT_BLOCK,
-    "display_formula": Category.EQUATION_ISOLATED,
-    "table": Category.TABLE,
-    "reading_order": Category.TEXT_BLOCK,
-}
+    "text_block": Category.TEXT_BLOCK, "display_formula": Category.EQUATION_ISOLATED,
+    "table": Category.TABLE, "reading_order": Category.TEXT_BLOCK,
+}  # fmt: skip
 """What a truth has to cover for an element to be measured: the published code knows no partial truth."""
 METRICS = {"TEDS": "teds", "TEDS_structure_only": "teds_structure", "CDM": "cdm"}
 LATEX_TABLES = "latex_tables"
 """Row of a page whose tables were matched as LaTeX, under a profile that sets such pages apart."""
-
-
-def preload() -> None:
-    """Import what reads tables and inline formulas, which nearly every set of pages has."""
-    converter()
-    importlib.import_module("bs4")
 
 
 def is_evaluated(prediction: Prediction, profile: Profile) -> bool:
@@ -139,13 +128,10 @@ def result_files(
 
     Pages come in the order of their annotation file, as the published programs take them.
     """
-    ordered = sorted(pages, key=lambda pair: page_position(pair[0]))
-    matched = [
-        (annotation, page_records(annotation, markdown_of(prediction), profile, match))
-        for page, prediction in ordered
-        if is_evaluated(prediction, profile)
-        for annotation in (annotation_of(page),)
-    ]
+    places = [(page.annotation or {}).get("page_index", 0) for page, _ in pages]
+    order = sorted(range(len(pages)), key=lambda k: places[k] if isinstance(places[k], int) else 0)
+    seen = [(annotation_of(page), p) for page, p in (pages[k] for k in order) if is_evaluated(p, profile)]
+    matched = [(own, page_records(own, markdown_of(p), profile, match)) for own, p in seen]
     results = measure_pages(matched, profile)
     if cdm:
         add_cdm(results, profile)
@@ -220,15 +206,10 @@ def _run_summary(metrics: Mapping[str, Any], results: MeasuredRecords) -> dict[s
         for element, name in (("table", "TEDS"), ("display_formula", "CDM"))
     )
     is_known = isinstance(text, float | int) and teds is not None and cdm is not None
+    overall = sum([(1 - text) * 100, teds, cdm]) / 3 if is_known else None
+    terms = {"text_block_Edit_dist": text, "table_TEDS": teds, "display_formula_CDM": cdm}
+    pages = {element: len({m.page for m in measured}) for element, measured in results.elements.items()}
     return {
-        "notebook_metric_summary": {
-            "text_block_Edit_dist": text,
-            "table_TEDS": teds,
-            "display_formula_CDM": cdm,
-            "overall_notebook": sum([(1 - text) * 100, teds, cdm]) / 3 if is_known else None,
-        },
-        "page_denominators": {
-            "pages": len(results.page_attributes),
-            **{element: len({m.page for m in measured}) for element, measured in results.elements.items()},
-        },
+        "notebook_metric_summary": {**terms, "overall_notebook": overall},
+        "page_denominators": {"pages": len(results.page_attributes), **pages},
     }

@@ -202,14 +202,11 @@ def _with_norm_cells(text: str) -> str:
 def norm_cell(text: str) -> str:
     """The text of a cell: one sign for what has several, without the delimiters of a short formula."""
     text = _replaced(unicodedata.normalize("NFKC", text).replace("\u200b", ""))
-    text = _replaced(unwrapped(text.strip(), _is_short_formula))
+    text = unwrapped(text.strip(), lambda inner: 0 < len(inner) <= 128 and not set(inner) & set("<>$"))
+    text = _replaced(text)
     if text.strip() in _DASHES:
         text = "—"
     return collapse(text)
-
-
-def _is_short_formula(text: str) -> bool:
-    return 0 < len(text) <= 128 and not any(c in text for c in "<>$")
 
 
 def _replaced(text: str) -> str:
@@ -232,12 +229,12 @@ _RAW = re.compile(r"<(?:script|style)\b", re.IGNORECASE)
 _MARK = re.compile("[<&]")
 _CONTROL = re.compile("[\x01-\x08\x0e-\x1f\ufffe\uffff]")
 """Characters that XML does not have, which they leave out."""
-_NAME = re.compile(r"[A-Za-z_:.][A-Za-z0-9:\-_.]{0,99}")
+_NAME = re.compile(r"([A-Za-z_:.][A-Za-z0-9:\-_.]{0,99})[ \t\n\r]*")
 _FIRST_OF_TAG = re.compile("[A-Za-z]")
 _REFERENCE = re.compile(r"&(?:#[0-9]+|#[xX][0-9A-Fa-f]+|([A-Za-z][A-Za-z0-9]*);)")
-_BLANKS = re.compile(r"[ \t\n\r]*")
-_BOGUS = re.compile(r"(?:(?!/>)[^ \t\n\r>])*")
-_VALUE = re.compile(r"=[ \t\n\r]*(?:\"([^\"]*)\"?|'([^']*)'?|([^ \t\n\r>]*))")
+_BOGUS = re.compile(r"(?:(?!/>)[^ \t\n\r>])*[ \t\n\r]*")
+_VALUE = re.compile(r"=[ \t\n\r]*(?:\"([^\"]*)\"?|'([^']*)'?|([^ \t\n\r>]*))[ \t\n\r]*")
+"""All with the blanks behind them."""
 
 
 def as_older_parser(text: str) -> str:
@@ -265,7 +262,7 @@ def _piece(text: str, at: int) -> tuple[str, int]:
     if following == "/":
         name = _NAME.match(text, at + 2)
         end = text.find(">", name.end()) if name is not None else -1
-        return ("", at + 2) if name is None else (f"</{name[0].lower()}>", len(text) if end < 0 else end + 1)
+        return ("", at + 2) if name is None else (f"</{name[1].lower()}>", len(text) if end < 0 else end + 1)
     if following in ("!", "?"):
         closing = "-->" if text.startswith("<!--", at) else ">"
         end = text.find(closing, at)
@@ -277,28 +274,18 @@ def _piece(text: str, at: int) -> tuple[str, int]:
 
 
 def _start_tag(text: str, at: int) -> tuple[str, int]:
-    name = _NAME.match(text, at)
-    assert name is not None
-    out = [f"<{name[0].lower()}"]
-    at = _after_blanks(text, name.end())
+    out: list[str] = []
     while at < len(text) and text[at] != ">" and not text.startswith("/>", at):
-        attribute = _NAME.match(text, at)
-        if attribute is None:
+        if (name := _NAME.match(text, at)) is None:
             bogus = _BOGUS.match(text, at)
             assert bogus is not None
             at = bogus.end()
+        elif not out:
+            out, at = [f"<{name[1].lower()}"], name.end()
         else:
-            at = _after_blanks(text, attribute.end())
-            value = _VALUE.match(text, at)
+            value = _VALUE.match(text, name.end())
             given = "" if value is None else next((v for v in value.groups() if v is not None), "")
-            out.append(f' {attribute[0].lower()}="{html.escape(html.unescape(given))}"')
-            at = at if value is None else value.end()
-        at = _after_blanks(text, at)
+            out.append(f' {name[1].lower()}="{html.escape(html.unescape(given))}"')
+            at = name.end() if value is None else value.end()
     closing = "/>" if text.startswith("/>", at) else ">"
     return "".join(out) + closing, min(at + len(closing), len(text))
-
-
-def _after_blanks(text: str, at: int) -> int:
-    blanks = _BLANKS.match(text, at)
-    assert blanks is not None
-    return blanks.end()

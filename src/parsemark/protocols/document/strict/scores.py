@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from rapidfuzz.distance import Levenshtein
 
 from parsemark.errors import MissingDependencyError
+from parsemark.formats.latex.formula import bare_formula
 from parsemark.kernels import kernel
 from parsemark.metrics import get_metric
 from parsemark.metrics.coverage import text_coverage
@@ -122,22 +123,15 @@ def _score_cdm(writer: RowWriter, pairs: Sequence[tuple[list[str], list[str], st
     from parsemark.metrics.cdm.score import cdm_scores
 
     try:
-        scores = cdm_scores([(_bare(a), _bare(b)) for _, _, a, b in pairs])
+        # Behind a line break a brace would be read as an escaped one.
+        drawn = ([bare_formula(t).strip().replace("\\\\{", "\\\\ {") for t in pair[2:]] for pair in pairs)
+        scores = cdm_scores([(truth, pred) for truth, pred in drawn], whole=True)
     except MissingDependencyError as error:
         writer.page("cdm_f1", None, Status.METRIC_FAILED, str(error))
         return
     for (truths, preds, _, _), score in zip(pairs, scores, strict=True):
         writer.element("formula", truths, preds, "cdm", score.value, score.reason)
     writer.page("cdm_f1", 2 * sum(s.value for s in scores) / count)
-
-
-def _bare(latex: str) -> str:
-    text = latex.strip().strip("$").strip()
-    for left, right in (("\\[", "\\]"), ("\\(", "\\)")):
-        if text.startswith(left) and text.endswith(right):
-            text = text[2:-2]
-    # Behind a line break a brace would be read as an escaped one.
-    return text.strip().replace("\\\\{", "\\\\ {")
 
 
 def _score_tables(writer: RowWriter, page: PageMatches) -> None:
