@@ -125,9 +125,14 @@ class SitePages(ABC):
     def __init__(self, root: Path) -> None:
         self.root = root
         self.written: set[str] = set()
-        how: Any = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
-        loader = PackageLoader("parsemark.report")
-        self.templates = Environment(loader=loader, autoescape=True, finalize=visible_value, **how)
+        self.templates = Environment(
+            loader=PackageLoader("parsemark.report"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            finalize=visible_value,
+        )
         self.templates.filters |= FILTERS | {"cut": cut, "value": format_value}
         # A sentence of ours in which what stands in backticks is code.
         self.templates.filters["code"] = lambda sentence: Markup(

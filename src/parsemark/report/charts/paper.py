@@ -57,10 +57,11 @@ def save_chart(chart: Chart, colours: Mapping[str, int], path: Path) -> None:
         axes = figure.add_subplot()
         draw_chart(chart, colours, axes)
         kind, artists = path.suffix[1:], [*figure.legends, *axes.texts]
-        how: Any = {"format": kind, "bbox_inches": "tight", "bbox_extra_artists": artists}
         stable = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind, {})
         with replacing(path) as unfinished:
-            figure.savefig(unfinished, metadata=stable, **how)
+            figure.savefig(
+                unfinished, format=kind, metadata=stable, bbox_inches="tight", bbox_extra_artists=artists
+            )
 
 
 def draw_chart(chart: Chart, colours: Mapping[str, int], axes: Axes) -> None:
@@ -156,8 +157,8 @@ def _draw(axes: Axes, s: Series, colour: str, label: str, chart: Chart) -> None:
         axes.plot(s.x, s.y, color=colour, linewidth=1.2, linestyle=dashes, label=label, alpha=alpha)
     elif s.mark == "points":
         index = next((i for i, c in enumerate(PALETTE) if c.light == colour), 0)
-        how: Any = {"s": 6 if s.faint and len(s.x) > 40 else 22, "marker": MARKERS[index % len(MARKERS)]}
-        axes.scatter(s.x, s.y, color=colour, label=label, alpha=alpha, linewidths=0, zorder=3, **how)
+        size, marker = 6 if s.faint and len(s.x) > 40 else 22, MARKERS[index % len(MARKERS)]
+        axes.scatter(s.x, s.y, size, colour, marker=marker, label=label, alpha=alpha, linewidths=0, zorder=3)
     else:
         bars = [other for other in chart.series if other.mark == "bars"]
         slot = 0.84 * (1.0 if chart.x.kind == "category" else _spacing(chart))
