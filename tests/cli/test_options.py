@@ -50,7 +50,8 @@ class Names(dict[str, Any]):
 
 
 def hints(of: Callable[..., Any]) -> dict[str, Any]:
-    made = inspect.unwrap(of.__init__ if inspect.isclass(of) else of)  # type: ignore[misc]
+    target: Any = of
+    made = inspect.unwrap(target.__init__ if inspect.isclass(of) else target)
     known = vars(builtins) | vars(collections.abc) | {"Path": Path} | made.__globals__
     return typing.get_type_hints(made, localns=Names(known))
 

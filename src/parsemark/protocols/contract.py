@@ -71,7 +71,7 @@ class PageProtocol(ABC):
     @property
     def whole_documents(self) -> bool:
         """Whether `score_page` is given all pages of a document as one; its rows stand at the first page."""
-        return getattr(self, "scope", "page") == "document"
+        return False
 
     def preload(self) -> None:
         """Import what `score_page` imports late, once for all processes that score; by default nothing."""

@@ -165,9 +165,11 @@ def test_a_search_and_a_model_give_what_is_scored(asked: Run, tmp_path: Path) ->
     assert figures["bad"]["f1"].value == 0.5 and (figures["bad"]["lcs"].value or 0) < 1
 
 
-@pytest.mark.parametrize(("left_out", "worth"), [("true", 1.0), ("false", 0.5)])
+@pytest.mark.parametrize(
+    ("left_out", "worth", "said"), [("true", 1.0, "in no mean"), ("false", 0.5, "worth nothing")]
+)
 def test_answers_that_fail_are_said_by_the_command_and_beside_the_figures(
-    asked: Run, tmp_path: Path, left_out: str, worth: float
+    asked: Run, tmp_path: Path, left_out: str, worth: float, said: str
 ) -> None:
     pytest.importorskip("bm25s")
 
@@ -191,7 +193,7 @@ def test_answers_that_fail_are_said_by_the_command_and_beside_the_figures(
     (summary,) = score_run(asked, protocols=[spec], n_workers=1)
     assert summary.parsers["good"]["f1"].value == worth
     assert any(
-        note.startswith("good: 2 answers of a model to questions failed and are") for note in summary.notes
+        note.startswith(f"good: 2 answers failed, {said}. The first: rejected: ") for note in summary.notes
     )
 
 

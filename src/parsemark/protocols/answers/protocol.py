@@ -49,6 +49,11 @@ class AnswersProtocol(PageProtocol):
         if self.facts:
             read_facts(self.facts)  # a wrong file is refused before anything is parsed
 
+    @property
+    def whole_documents(self) -> bool:
+        """Whether the pages of a document are asked together."""
+        return self.scope == "document"
+
     def score_page(
         self, truth: Page | None, prediction: Prediction, page_text: str | None = None
     ) -> PageScores:

@@ -156,17 +156,13 @@ class OhrBenchProtocol(MeasuredProtocol):
             for what, names in unknown.items()
             if names
         ]
+        counts = "in no mean" if self.empty_left_out else "worth nothing"
         for parser in tables.parsers:
-            failed = [
-                why
-                for (own, _), line in lines.items()
-                if own == parser
-                for why in (line.failed or {}).values()
-            ]
-            if failed:
-                counts = "worth nothing" if not self.empty_left_out else "in no mean"
-                which = f"{counted(len(failed), 'answer')} of a model to questions failed and are {counts}"
-                notes.append(f"{parser}: {which}. The first: {failed[0]}")
+            own = [line.failed for (name, _), line in lines.items() if name == parser and line.failed]
+            if failed := [why for stages in own for why in stages.values()]:
+                notes.append(
+                    f"{parser}: {counted(len(failed), 'answer')} failed, {counts}. The first: {failed[0]}"
+                )
         return summary.model_copy(update={"notes": [*summary.notes, *notes]})
 
     def _given(self, question: Mapping[str, Any], parser: str, what: str) -> Any:

@@ -59,6 +59,11 @@ class TablesProtocol(PageProtocol):
                 raise UsageError(f"{spec} compares {kind}s, not tables; see: parsemark metrics")
 
     @property
+    def whole_documents(self) -> bool:
+        """Whether the pages of a document are scored together."""
+        return self.scope == "document"
+
+    @property
     def all_metrics(self) -> tuple[str, ...]:
         """The metrics that score pairs, that of the ranking first, as their names are stored."""
         named = [str(get_metric(spec)) for spec in self.metrics]
