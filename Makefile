@@ -15,23 +15,23 @@ bench: .stamps/install  ## Run the default parsers on the demo corpus; leaderboa
 	$(BIN)/parsemark bench --protocol tables --protocol document --out runs/demo
 
 test: .stamps/test .stamps/system  ## Run the tests
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not conformance and not packaging" tests
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not conformance and not packaging" tests plugins
 
 check: .stamps/test  ## Lint, type-check, and hold the architecture
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	PYTHONPATH=. $(BIN)/lint-imports
 
 conformance: .stamps/test .stamps/system  ## Compare with the reference values (DATA=folder)
-	PARSEMARK_DATA=$(abspath $(DATA)) $(BIN)/python -m pytest -n auto -m conformance tests
+	PARSEMARK_DATA=$(abspath $(DATA)) $(BIN)/python -m pytest -n auto -m conformance tests plugins
 
 speed: .stamps/test .stamps/system  ## Measure the speed claims (bench/)
 	$(BIN)/python -m bench
 
 FAULTS_MINUTES ?= 20
 faults: .stamps/test .stamps/system  ## Attack the promises: new random examples, kills, damage, full disks
-	$(BIN)/python -m pytest -n auto -m "hypothesis and not conformance" --hypothesis-profile=explore tests
+	$(BIN)/python -m pytest -n auto -m "hypothesis and not conformance" --hypothesis-profile=explore tests plugins
 	$(BIN)/uv pip install --quiet --python $(BIN)/python nanobind
 	FAULTS_MINUTES=$(FAULTS_MINUTES) $(BIN)/python -m tests.faults
 
@@ -69,8 +69,9 @@ $(BIN)/uv:
 	$(BIN)/python -m compileall -q src/parsemark
 	@touch $@
 
-.stamps/test: .stamps/install
+.stamps/test: .stamps/install $(wildcard plugins/*/pyproject.toml)
 	$(BIN)/uv pip install --quiet --python $(BIN)/python -r pyproject.toml --all-extras --group test --group check
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -e plugins/boards -e plugins/makers
 	@touch $@
 
 clean:  ## Remove everything that was built

@@ -3,6 +3,7 @@
     ParsemarkError
     ├── UsageError            the caller asked for something that cannot be (unknown name, bad option)
     │   └── UnknownNameError  a name that no registry knows; carries the nearest ones
+    │       └── MissingPluginError  a name from a distribution that is not installed
     ├── FormatError           text or bytes that cannot be read; carries the position
     ├── CorpusError           a corpus that is incomplete or contradicts itself
     │   └── PdfError          a PDF or a picture of a page that cannot be opened
@@ -55,6 +56,18 @@ class UnknownNameError(UsageError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.kind, self.name, self._told)
+
+
+class MissingPluginError(UnknownNameError):
+    """A name from one of parsemark's own plug-in distributions, which is not installed."""
+
+    def __init__(self, kind: str, name: str, distribution: str) -> None:
+        super().__init__(kind, name, ())
+        self.args = (f"`{name}` is part of {distribution}: pip install {distribution}",)
+        self.distribution = distribution
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.kind, self.name, self.distribution)
 
 
 def require_known(kind: str, name: str, known: Collection[str]) -> None:

@@ -7,12 +7,15 @@ Specs are identities: `str(parse_spec(text))` parses back to an equal spec.
 import dataclasses
 import importlib
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from parsemark.errors import PluginError, UnknownNameError, UsageError
+from parsemark.errors import MissingPluginError, PluginError, UnknownNameError, UsageError
 
 OptionValue = bool | int | float | str
 
@@ -165,6 +168,17 @@ def changed_options(thing: Any, name: str) -> str:
     return str(Spec(name, tuple(sorted(changed))))
 
 
+@cache
+def own_plugins() -> dict[str, dict[str, list[str]]]:
+    """Return the names that parsemark's plug-in distributions register, by distribution and group."""
+    return tomllib.loads(Path(__file__).with_name("plugins.toml").read_text("utf-8"))
+
+
+def distribution_of(group: str, name: str) -> str | None:
+    """Return which of parsemark's plug-in distributions registers a name; None if none does."""
+    return next((d for d, groups in own_plugins().items() if name in groups.get(group, ())), None)
+
+
 plugins_loaded: set[str] = set()
 """What other packages have registered and was imported in this process, as `module:attribute`."""
 
@@ -199,6 +213,8 @@ class Registry:
         """Import what `name` stands for; PluginError if code of another package cannot be imported."""
         targets = self._targets()
         if name not in targets:
+            if (distribution := distribution_of(self.group, name)) is not None:
+                raise MissingPluginError(self.kind, name, distribution)
             raise UnknownNameError(self.kind, name, targets)
         module, _, attribute = targets[name].partition(":")
         if name in self.builtin:

@@ -1,0 +1,1 @@
+"""Generate pages whose content is known exactly. One folder or module per generator."""
