@@ -56,7 +56,7 @@ def _explained(key: str, pair: dict[str, Any], truth: TableInput, pred: TableInp
         return True
     if key.startswith("grits") and truth.derive(grids_of).size == pred.derive(grids_of).size == 0:
         return True
-    texts = [cell.text for side in (truth, pred) for row in side.rows for cell in row]
+    texts = [text for side in (truth, pred) for text in side.row_cells.texts]
     return key == "grits_con_ms" and any(text != text.strip() for text in texts)
 
 
