@@ -193,7 +193,7 @@ class TableTree:
 
     def prepared(self, codes: Mapping[str, str], as_rows: bool) -> Any:
         """The kernel's tree."""
-        return self._rows if as_rows else self._nodes.prepared(codes, as_rows=False)
+        return self._rows if as_rows else self.nodes.prepared(codes, as_rows=False)
 
     @cached_property
     def _rows(self) -> Any:
@@ -203,7 +203,8 @@ class TableTree:
         return kernel.row_tree(self.cells.lengths, labels, self.cells.texts)
 
     @cached_property
-    def _nodes(self) -> EditTree:
+    def nodes(self) -> EditTree:
+        """The same tree node by node."""
         labels: list[str] = []
         leftmost: list[int] = []
         contents: list[Tokens | None] = []
@@ -217,7 +218,8 @@ class TableTree:
             leftmost.append(start)
             labels.append("tr")
             contents.append(None)
-        return EditTree((*labels, "table"), (*leftmost, 0), (*contents, None), len(labels))
+        lengths = tuple(self.cells.lengths)
+        return EditTree((*labels, "table"), (*leftmost, 0), (*contents, None), len(labels), lengths)
 
 
 Tree = EditTree | TableTree
