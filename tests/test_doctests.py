@@ -7,10 +7,15 @@ import pkgutil
 import pytest
 
 import parsemark
+import parsemark_boards
+import parsemark_makers
 
 
 def _modules() -> list[str]:
-    found = pkgutil.walk_packages(parsemark.__path__, "parsemark.")
+    packages = (parsemark, parsemark_boards, parsemark_makers)
+    found = [
+        m for package in packages for m in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    ]
     return [m.name for m in found if ".workers" not in m.name and not m.name.endswith("._native")]
 
 

@@ -5,10 +5,13 @@ import importlib
 import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import parsemark
+import parsemark_boards
+import parsemark_makers
 
 SOURCE = Path(parsemark.__file__).parent
 Graph = dict[str, set[str]]
@@ -64,8 +67,10 @@ def circles(graph: Graph) -> list[frozenset[str]]:
     return found
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
-    found = [sorted(circle) for circle in circles(import_graph(SOURCE))]
+@pytest.mark.parametrize("package", [parsemark, parsemark_boards, parsemark_makers])
+def test_no_module_imports_itself_by_way_of_others(package: ModuleType) -> None:
+    root = Path(str(package.__file__)).parent
+    found = [sorted(circle) for circle in circles(import_graph(root))]
     assert not found
 
 

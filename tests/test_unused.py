@@ -1,4 +1,4 @@
-"""Nothing is in the package that nothing in the package uses: what tests or we alone use is elsewhere."""
+"""Nothing is in the packages that nothing in them uses: what tests or we alone use is elsewhere."""
 
 import ast
 import re
@@ -6,7 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[1] / "src" / "parsemark"
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "parsemark"
+PLUGINS = sorted(ROOT.glob("plugins/*/src/*"))
+FOR_TESTS = PACKAGE / "testing.py"
+"""Public help for tests of plug-ins."""
 PLAIN_DECORATORS = {
     *("property", "cached_property", "cache", "lru_cache", "staticmethod", "classmethod", "abstractmethod"),
     *("contextmanager", "dataclass", "total_ordering", "runtime_checkable", "override", "setter"),
@@ -76,11 +80,14 @@ def unused(trees: dict[str, ast.Module], named_elsewhere: set[str]) -> list[str]
 
 def test_nothing_is_unused() -> None:
     trees = {
-        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for path in sorted(PACKAGE.rglob("*.py"))
+        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for package in (PACKAGE, *PLUGINS)
+        for path in sorted(package.rglob("*.py"))
+        if path != FOR_TESTS
     }
     public = set(_WORD.findall((PACKAGE / "__init__.py").read_text(encoding="utf-8")))
-    for path in PACKAGE.rglob("*"):
+    data = [path for package in (PACKAGE, *PLUGINS) for path in package.rglob("*")]
+    for path in [*data, *ROOT.glob("plugins/*/pyproject.toml")]:
         if path.suffix in {".html", ".j2", ".js", ".toml", ".tex"}:
             public.update(_WORD.findall(path.read_text(encoding="utf-8")))
     found = unused(trees, public)

@@ -4,6 +4,6 @@
 `latex` compiles real sources, `synthetic` makes documents, `degrade` makes pages harder to read.
 """
 
-from parsemark.corpora.base import CORPORA, Corpus, load_corpus
+from parsemark.corpora.base import CORPORA, MALFORMED, Corpus, Remark, load_corpus
 
-__all__ = ["CORPORA", "Corpus", "load_corpus"]
+__all__ = ["CORPORA", "MALFORMED", "Corpus", "Remark", "load_corpus"]

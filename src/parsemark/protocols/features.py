@@ -15,12 +15,10 @@ from typing import Any, ClassVar
 
 from parsemark.errors import CorpusError, FormatError
 from parsemark.formats import markdown_of
-from parsemark.kernels.search import TooHardError
 from parsemark.model import Category, Fact, Page, Prediction, Table
 from parsemark.plain_words import counted
-from parsemark.protocols.facts.grid import MAX_SLOTS, TableTooLargeError
-from parsemark.protocols.facts.protocol import Decide, FactsProtocol, FactTotals, Outcome, share_info
-from parsemark.protocols.figures.figure import FigureSums, read_figures
+from parsemark.protocols.facts import Decide, FactsProtocol, FactTotals, Outcome, TooHardError, share_info
+from parsemark.protocols.figures.figure import FigureInfo, FigureSums, read_figures
 from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.page_elements import predicted_elements
 from parsemark.protocols.result_files import BoardRun, Files, as_csv
@@ -35,6 +33,7 @@ STATES = {
     UNSUPPORTED: ("–", "not supported by its format"),
 }
 """Each verdict with its sign and its words."""
+MAX_SLOTS = 400_000  # of a table
 MAX_CHARACTERS = 100_000  # of an output of one small page; a longer one is not looked at
 MAX_WAYS = 4_000
 """In which a pattern can be laid over one place of a text: the most that a search costs per character."""
@@ -156,7 +155,7 @@ def _spaced(line: str) -> str:
 
 def _lines(table: Table) -> str:
     if table.n_rows * table.n_cols > MAX_SLOTS:
-        raise TableTooLargeError(f"A table of this output has more than {MAX_SLOTS:,} slots.")
+        raise TooHardError(f"A table of this output has more than {MAX_SLOTS:,} slots.")
     rows = ((" ".join(text.split()) for text in row) for row in table.text_rows())
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
@@ -199,6 +198,11 @@ class FeaturesProtocol(FactsProtocol):
     def whole_documents(self) -> bool:
         """A feature may lie between two pages."""
         return True
+
+    @cached_property
+    def headline(self) -> FigureInfo:
+        """The share that is kept."""
+        return read_figures("parsemark.protocols.facts", self.name)[KEPT]
 
     def group_of(self, fact: Fact) -> str:
         """The feature."""
