@@ -151,8 +151,8 @@ def guarded(metric: Metric[Any], scoring: Callable[[], Score]) -> Score:
 
 __all__ = [
     "DEFAULT_METRICS", "MAX_CHARACTER_PAIRS", "MAX_DIFFLIB_PAIRS", "MAX_LINE_PAIRS", "MAX_POSITION_PAIRS",
-    "MAX_TREE_PAIRS", "METRICS", "EditTree", "Facts", "Grits", "Metric", "RowCells", "ScoreCell", "TableInput",
-    "TableTree", "bleu_parts", "check_pairs", "corpus_bleu", "edit_distance", "get_metric", "grits", "guarded",
-    "index_shares", "list_metrics", "match_words", "meteor_of_pairs", "reference_table", "reference_tree",
-    "score", "score_prepared", "teds", "tree_similarity",
+    "MAX_TREE_PAIRS", "METRICS", "EditTree", "Facts", "Grits", "Metric", "RowCells", "ScoreCell",
+    "TableInput", "TableTree", "bleu_parts", "check_pairs", "corpus_bleu", "edit_distance", "get_metric",
+    "grits", "guarded", "index_shares", "list_metrics", "match_words", "meteor_of_pairs",
+    "reference_table", "reference_tree", "score", "score_prepared", "teds", "tree_similarity",
 ]  # fmt: skip
