@@ -181,16 +181,27 @@ std::pair<double, Pairs> align(const std::vector<std::vector<double>>& rewards) 
 
 using Scores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Floats = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using TransposedFloats = nb::ndarray<const float, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
+using Flags = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using WritableFloats = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Ids = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Matrix = nb::ndarray<nb::numpy, float, nb::ndim<2>, nb::c_contig>;
+template <typename Number>
+using MatrixOf = nb::ndarray<nb::numpy, Number, nb::ndim<2>, nb::c_contig>;
+using Matrix = MatrixOf<float>;
 
-Matrix as_matrix(std::vector<float> values, std::size_t rows, std::size_t cols) {
-  auto kept = std::make_unique<std::vector<float>>(std::move(values));
-  float* data = kept->data();
-  nb::capsule owner(kept.get(), [](void* held) noexcept { delete static_cast<std::vector<float>*>(held); });
+template <typename Number>
+MatrixOf<Number> as_matrix(std::vector<Number> values, std::size_t rows, std::size_t cols) {
+  auto kept = std::make_unique<std::vector<Number>>(std::move(values));
+  Number* data = kept->data();
+  nb::capsule owner(kept.get(), [](void* held) noexcept { delete static_cast<std::vector<Number>*>(held); });
   kept.release();
-  return Matrix(data, {rows, cols}, owner);
+  return MatrixOf<Number>(data, {rows, cols}, owner);
+}
+
+void check_ids(const Ids& ids, std::size_t count) {
+  for (std::size_t k = 0; k < ids.size(); ++k)
+    if (ids.data()[k] < 0 || static_cast<std::size_t>(ids.data()[k]) >= count)
+      throw nb::index_error("an id names no text");
 }
 
 std::vector<Text> to_short_texts(const nb::list& items) {
@@ -212,14 +223,35 @@ void squares_by_kinds(const WritableFloats& matrix, const std::vector<std::int32
   without_gil([&] { square_by_kinds(matrix.data(), a, b, factor, both_empty); });
 }
 
-Matrix maxima(const Floats& matrix, const Ids& ids) {
-  const std::size_t n_rows = ids.shape(0), n_cols = ids.shape(1), width = matrix.shape(1);
+Matrix maxima_of(const float* matrix, std::size_t height, std::size_t width, const Ids& ids) {
+  const std::size_t n_rows = ids.shape(0), n_cols = ids.shape(1);
   if (n_rows == 0) throw nb::value_error("there is no row to take the maximum of");
-  for (std::size_t k = 0; k < n_rows * n_cols; ++k)
-    if (ids.data()[k] < 0 || static_cast<std::size_t>(ids.data()[k]) >= matrix.shape(0))
-      throw nb::index_error("an id names no row");
-  return as_matrix(without_gil([&] { return column_maxima(matrix.data(), width, ids.data(), n_rows, n_cols); }),
-                   n_cols, width);
+  check_ids(ids, height);
+  return as_matrix(without_gil([&] { return column_maxima(matrix, width, ids.data(), n_rows, n_cols); }), n_cols,
+                   width);
+}
+
+Matrix maxima(const Floats& matrix, const Ids& ids) {
+  return maxima_of(matrix.data(), matrix.shape(0), matrix.shape(1), ids);
+}
+
+Matrix maxima_of_transposed(const TransposedFloats& matrix, const Ids& ids) {
+  const std::size_t height = matrix.shape(0), width = matrix.shape(1);
+  const std::vector<float> rows = without_gil([&] { return transposed(matrix.data(), width, height); });
+  return maxima_of(rows.data(), height, width, ids);
+}
+
+MatrixOf<double> likeness_of_lines(const Floats& matrix, const Ids& a, const Ids& b, const Flags& filled_a,
+                                   const Flags& filled_b) {
+  for (std::size_t axis : {0, 1})
+    if (filled_a.shape(axis) != a.shape(axis) || filled_b.shape(axis) != b.shape(axis) || a.shape(0) != b.shape(0))
+      throw nb::value_error("ids and flags must describe the same lines");
+  check_ids(a, matrix.shape(0));
+  check_ids(b, matrix.shape(1));
+  const Lines one{a.data(), filled_a.data(), a.shape(0), a.shape(1)};
+  const Lines other{b.data(), filled_b.data(), b.shape(0), b.shape(1)};
+  return as_matrix(without_gil([&] { return line_likeness(matrix.data(), matrix.shape(1), one, other); }), one.count,
+                   other.count);
 }
 
 }  // namespace
@@ -227,7 +259,7 @@ Matrix maxima(const Floats& matrix, const Ids& ids) {
 NB_MODULE(_native, m) {
   m.doc() = "Fast twins of the functions in parsemark.kernels.";
   // An editable checkout can be newer than what was compiled; the version tells (kernels/pure.py).
-  m.attr("VERSION") = 6;
+  m.attr("VERSION") = 7;
 
   nb::class_<RowTree>(m, "RowTree");
   nb::class_<OrderedTree>(m, "OrderedTree");
@@ -295,5 +327,7 @@ NB_MODULE(_native, m) {
       "scores"_a);
   m.def("similarity_matrix", &similarities, "a"_a, "b"_a);
   m.def("square_by_kinds", &squares_by_kinds, "matrix"_a, "a"_a, "b"_a, "factor"_a, "both_empty"_a);
-  m.def("column_maxima", &maxima, "matrix"_a, "ids"_a);
+  m.def("column_maxima", &maxima, "matrix"_a.noconvert(), "ids"_a);
+  m.def("column_maxima", &maxima_of_transposed, "matrix"_a, "ids"_a);
+  m.def("line_likeness", &likeness_of_lines, "matrix"_a, "a"_a, "b"_a, "filled_a"_a, "filled_b"_a);
 }

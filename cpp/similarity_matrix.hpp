@@ -21,6 +21,19 @@ std::vector<float> similarity_matrix(const std::vector<Text>& a, const std::vect
 std::vector<float> column_maxima(const float* matrix, std::size_t width, const std::int64_t* ids, std::size_t n_rows,
                                  std::size_t n_cols);
 
+std::vector<float> transposed(const float* matrix, std::size_t rows, std::size_t cols);
+
+// Lines of entries, each of which names a text: entry k of line i is `ids[k * count + i]`.
+struct Lines {
+  const std::int64_t* ids;
+  const bool* filled;  // whether the entry says something
+  std::size_t length, count;
+};
+
+// For each line of `a` and each of `b` the mean likeness of their entries where either says something, 0 without any:
+// count of `a` × count of `b`. The likeness of text i of `a` and text j of `b` is `matrix[i * width + j]`.
+std::vector<double> line_likeness(const float* matrix, std::size_t width, const Lines& a, const Lines& b);
+
 // Squares each entry of `matrix` (a.size() × b.size()) in place. The kind of a text is -1 if it is empty, else twice the
 // number of its class, plus one if only texts of its own class are like it: those of other classes have `factor` of
 // their square. An empty text is like no other; two of them have `both_empty`.

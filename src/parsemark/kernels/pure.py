@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "VERSION", "align", "close_matches", "column_maxima", "difflib_matched", "lcs_length", "levenshtein",
-    "match_span_grids", "match_text_grids", "monotone_pairs", "ordered_tree", "ordered_tree_distance",
-    "read_plain_table", "row_tree", "row_tree_distance", "similarity_matrix", "span_grid", "square_by_kinds",
-    "text_grid", "window_distance",
+    "line_likeness", "match_span_grids", "match_text_grids", "monotone_pairs", "ordered_tree",
+    "ordered_tree_distance", "read_plain_table", "row_tree", "row_tree_distance", "similarity_matrix",
+    "span_grid", "square_by_kinds", "text_grid", "window_distance",
 ]  # fmt: skip
 
-VERSION = 6  # raised with each change of what a function takes or returns; `cpp/module.cpp` has the same
+VERSION = 7  # raised with each change of what a function takes or returns; `cpp/module.cpp` has the same
 LONGEST_COMPARED = 64  # characters of the longest text that `similarity_matrix` takes
 _AT_ONCE = 1_000_000  # entries that are gathered at once
 
@@ -184,11 +184,40 @@ def column_maxima(matrix: NDArray[np.float32], ids: NDArray[np.int64]) -> NDArra
     if not n_rows:
         raise ValueError("there is no row to take the maximum of")
     if ids.size and not 0 <= ids.min() <= ids.max() < len(matrix):
-        raise IndexError("an id names no row")
+        raise IndexError("an id names no text")
     # All of them at once would be large.
     step = max(1, _AT_ONCE // max(1, n_rows * matrix.shape[1]))
     parts = [matrix[ids[:, begin : begin + step]].max(axis=0) for begin in range(0, n_cols, step)]
     return np.concatenate(parts) if parts else np.zeros((0, matrix.shape[1]), dtype=np.float32)
+
+
+def line_likeness(
+    matrix: NDArray[np.float32],
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+    filled_a: NDArray[np.bool_],
+    filled_b: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """For each line of `a` and each of `b` the mean likeness of their entries where either says something.
+
+    A line is a column of ids, which name rows of `matrix` in `a` and columns of it in `b`. The flags tell
+    which entries say something. The mean is 0 where none does.
+    """
+    import numpy as np
+
+    if a.shape != filled_a.shape or b.shape != filled_b.shape or len(a) != len(b):
+        raise ValueError("ids and flags must describe the same lines")
+    for ids, count in ((a, len(matrix)), (b, matrix.shape[1])):
+        if ids.size and not 0 <= ids.min() <= ids.max() < count:
+            raise IndexError("an id names no text")
+    sums = np.zeros((a.shape[1], b.shape[1]), dtype=np.float32)
+    counts = np.zeros(sums.shape, dtype=np.int64)
+    for one, other, said, told in zip(a, b, filled_a, filled_b, strict=True):
+        either = said[:, None] | told[None, :]
+        sums += matrix[one[:, None], other[None, :]] * either
+        counts += either
+    means: NDArray[np.float64] = sums / np.maximum(counts, 1)
+    return means
 
 
 @dataclass(frozen=True, slots=True)

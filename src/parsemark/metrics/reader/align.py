@@ -195,7 +195,7 @@ def _column_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Fl
     """For each pair of columns how well the cells of one find a counterpart in the other."""
     # For each text of one table and each column of the other how alike the most alike of its cells is.
     forward, backward = (
-        np.ascontiguousarray(np.asarray(kernel.column_maxima(np.ascontiguousarray(likenesses), ids)).T)
+        np.ascontiguousarray(np.asarray(kernel.column_maxima(likenesses, ids)).T)
         for likenesses, ids in ((matrix.T, pred), (matrix, np.ascontiguousarray(truth)))
     )
     recall, precision = forward[truth].mean(axis=0), backward[pred].mean(axis=0).T
@@ -216,12 +216,9 @@ def _row_likeness(truth: Likenesses, pred: _Numbered, matrix: Floats, columns: P
     if not columns:
         return np.zeros((len(truth.ids), len(pred.ids)))
     one, other = map(list, zip(*columns, strict=True))
-    # By columns first: so the likenesses lie one behind the other, and are summed up in this order.
-    cells = matrix[truth.ids.T[one][:, :, None], pred.ids.T[other][:, None, :]]
+    ids, filled = (truth.ids.T[one], pred.ids.T[other]), (truth.asked.T[one], pred.filled.T[other])
     # Where a span repeats a text, an empty cell is no contradiction.
-    either = truth.asked.T[one][:, :, None] | pred.filled.T[other][:, None, :]
-    np.multiply(cells, either, out=cells)
-    likeness: Floats = cells.sum(axis=0) / np.maximum(either.sum(axis=0), 1)
+    likeness: Floats = np.asarray(kernel.line_likeness(matrix, *ids, *filled))
     # A section heading is alike whether it spans all columns or stands in the first one alone.
     for row, partner in product(truth.sections, pred.sections):
         likeness[row, partner] = matrix[truth.ids[row, 0], pred.ids[partner, 0]]

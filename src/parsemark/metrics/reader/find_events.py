@@ -196,7 +196,12 @@ def _columns(side: Side) -> Iterable[Named]:
     rows = [r for r in range(side.pred_header) if r not in captions]
     groups = [_groups(side.truth, r, partners) for r in header]
     heads, torn = _mended(side, rows, groups)
-    read_so = {how: column_paths(heads, rows, how) for how in (How.GIVEN, How.CARRIED, How.SHORT)}
+    given_paths = column_paths(heads, rows, How.GIVEN)
+    is_filled = all(all(heads.present[r]) for r in rows)  # then there is nothing to carry
+    read_so = {
+        how: given_paths if is_filled else column_paths(heads, rows, how)
+        for how in (How.GIVEN, How.CARRIED, How.SHORT)
+    }
     read_so[How.COUNTED] = counted_paths(heads, rows, sorted(partners.values()), groups)
     for col, path in enumerate(truth):
         partner = partners.get(col)
@@ -273,18 +278,23 @@ def _rows(side: Side) -> Iterable[Named]:
             continue
         path = _distinct(side.asked.section_of[row], *(texts[row] for texts in own.values()))
         above = sections[at]
+        given_path = _distinct(above, *(pred.texts[at][c] for c in columns))
+        where, words = {"row": row, "col": None}, quote(" / ".join(path))
+        needed = len(side.asked.of_row) > 1
+        if given_path == path:
+            yield Named(path, ((How.GIVEN, path),), extent, where, words, needed)
+            continue
         carried = [given[c][at] for c in columns]
         # Where the truth leaves a name out itself, nothing is asked that it does not ask.
         emptied = any(truth.present[row][c] and not pred.present[at][p] for c, p in partners)
-        readings = [(How.GIVEN, _distinct(above, *(pred.texts[at][c] for c in columns)))]
+        readings = [(How.GIVEN, given_path)]
         readings.append((How.CARRIED if emptied else How.GIVEN, _distinct(above, *carried)))
         if emptied:
             # The name of several rows may stand at the middle one of them.
             readings.append((How.SHORT, _distinct(above, *(below[c][at] for c in columns))))
         if first and not above:
             readings.append((How.SHORT, _distinct(first, *carried)))
-        where, words = {"row": row, "col": None}, quote(" / ".join(path))
-        yield Named(path, tuple(readings), extent, where, words, needed=len(side.asked.of_row) > 1)
+        yield Named(path, tuple(readings), extent, where, words, needed)
 
 
 def _distinct(*texts: str) -> Path:

@@ -82,12 +82,17 @@ def misread(likeness: float, cause: str) -> Difference:
 _Fold = Callable[[str], str]
 
 
-def _folding(*steps: tuple[str, str | Callable[[re.Match[str]], str]]) -> _Fold:
-    """A way to fold texts: patterns, and what is put for each; kept for texts that come again."""
+def _folding(*steps: tuple[str, str | Callable[[re.Match[str]], str]], needs: str = "") -> _Fold:
+    """A way to fold texts: patterns, and what is put for each; kept for texts that come again.
+
+    A text without any of the characters that the patterns need stays as it is.
+    """
     patterns = [(re.compile(pattern), by) for pattern, by in steps]
 
     @lru_cache(KEPT_TEXTS)
     def fold(text: str) -> str:
+        if needs and not any(map(text.__contains__, needs)):
+            return text
         for pattern, by in patterns:
             text = pattern.sub(by, text)
         return text
@@ -95,7 +100,7 @@ def _folding(*steps: tuple[str, str | Callable[[re.Match[str]], str]]) -> _Fold:
     return fold
 
 
-_unlettered = _folding((r"(?<=[\d.)%])\^(?:\{([a-h](?:,?[a-h]){0,4})\}|([a-h]))", r"\1\2"))
+_unlettered = _folding((r"(?<=[\d.)%])\^(?:\{([a-h](?:,?[a-h]){0,4})\}|([a-h]))", r"\1\2"), needs="^")
 """With letters behind values on the line, which say which values differ."""
 _in_greek = _folding(
     (
@@ -109,19 +114,22 @@ _without_degrees = _folding(
 _between_words = _folding((_SHORTENED.pattern, "w"), (r"\s+", ""))
 _unsigned = _folding((r"\s*[±+-]\s*", " "), (r"\s+", " "))  # without what may stand before a deviation
 ungrouped = _folding(
-    (r"(?<![\d.,])\d{1,3}(?:[ '’]\d{3}){1,6}(?![\d ])", lambda found: re.sub(r"\D", "", found[0]))
+    (r"(?<![\d.,])\d{1,3}(?:[ '’]\d{3}){1,6}(?![\d ])", lambda found: re.sub(r"\D", "", found[0])),
+    needs=" '’",
 )
 """Without spaces or apostrophes between thousands: `1 234 567`, but not `12 34`."""
-_shortened = _folding((r"\.\d+", lambda found: found[0].rstrip("0").rstrip(".")))
+_shortened = _folding((r"\.\d+", lambda found: found[0].rstrip("0").rstrip(".")), needs=".")
 """Without zeros at the end of decimal fractions."""
 _flat = _folding(
     (rf"(_{_ONE_SCRIPT})(\^{_ONE_SCRIPT})", r"\2\1"),
     (r"(?:(?<!\d)[\^_]|[\^_](?=\{?\D))(?:\{([^{}]*)\})?", lambda found: found[1] or ""),
+    needs="^_",
 )
 """With scripts on the line, those below last: `5_{-1}^{+2}` is `5+2-1`; not where digits meet."""
-_on_the_line = _folding((r"[\^_](?:\{±([^{}]*)\}|±)", r"±\1"))
+_on_the_line = _folding((r"[\^_](?:\{±([^{}]*)\}|±)", r"±\1"), needs="±")
 """With the deviation on the line, be it raised or lowered."""
-both_ways = _folding((r"±([\d.]++)", r"+\1-\1"))  # with the deviation said for each way, `5+2-2` for `5±2`
+both_ways = _folding((r"±([\d.]++)", r"+\1-\1"), needs="±")
+"""With the deviation said for each way: `5+2-2` for `5±2`."""
 
 
 def _is_other_case(truth: str, pred: str) -> bool:

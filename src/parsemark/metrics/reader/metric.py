@@ -8,6 +8,7 @@ folded into one, with columns run together, or as lines of text.
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -124,7 +125,11 @@ class _Reader:
         self.truth, self.structure, self.asked = asked.truth, asked.structure, asked
         self.pages, self.parameters = pages, parameters
         self.likenesses = Likenesses(asked.truth)
-        self.words = _words(asked.truth)
+
+    @cached_property
+    def words(self) -> set[str]:
+        """The words of the truth."""
+        return _words(self.truth)
 
     def accounts(self, *, lines: bool) -> Iterable[Account]:
         """The accounts of all ways in which the tables of a prediction, and its lines, can be one table."""

@@ -109,6 +109,9 @@ class NameJudge:
 
     def _best(self, name: Named) -> tuple[How, Path, PathMatch]:
         """The most favourable reading."""
+        how, path = name.readings[0]
+        if how is How.GIVEN and path == name.truth:
+            return how, path, match(path, path)  # none can be better
         found = ((how, path, self._own(name.truth, path)) for how, path in name.readings)
         readable = (one for one in found if one[0] is How.GIVEN or one[2].credit >= _READABLE)
         return max(readable, key=lambda one: one[2].credit - one[0].value)
@@ -117,6 +120,8 @@ class NameJudge:
         """The match without what names something else here: `Far-Right` holds `Right` and is not it."""
         found = match(truth, given)
         taken = {said for _, said, _ in found.levels if said in self._texts and said not in truth}
+        if not taken:
+            return found
         rest = match(truth, tuple(text for text in given if text not in taken))
         return rest._replace(extra=(*rest.extra, *sorted(taken)))
 

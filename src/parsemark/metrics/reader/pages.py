@@ -109,7 +109,9 @@ def arrangements(pages: Pages, structure: Structure) -> Iterable[Form]:
 
 def lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
     """The text around the tables as lines, if it has something of the truth; and how hard it is to read."""
-    words = set(map(tight, filter(None, set().union(*truth.texts))))
+    if not pages.outside:
+        return
+    words = set(map(tight, filter(None, truth.said)))
     said = tight(pages.outside)
     if not words or sum(word in said for word in words) < len(words) / 3:
         return

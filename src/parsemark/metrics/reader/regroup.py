@@ -194,7 +194,8 @@ def _located(truth: Sheet, pred: Sheet) -> dict[int, _Row]:
     one, other = (["".join(text for _, text in row) for row in rows] for rows in (ours, theirs))
     if max(map(len, one + other), default=0) > _LONGEST:
         return {}
-    scores = cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
+    scorer = Levenshtein.normalized_similarity
+    scores = cdist(one, other, scorer=scorer, score_cutoff=_LEAST_ALIKE, dtype=np.float32)
     found: dict[int, _Row] = {}
     for t, p in best_path(scores, _LEAST_ALIKE):
         spans = (c for c in range(truth.n_cols) if truth.starts[t][c] and len(truth.span_in_row(t, c)) > 1)
@@ -286,6 +287,8 @@ def joined_rows(
     for position, (row, partner) in enumerate(matched):
         above = list(range(bounds[position] + 1, partner))[-_MOST_LINES:]
         below = list(range(partner + 1, bounds[position + 2]))[:_MOST_LINES]
+        if not above and not below:
+            continue
         columns = alignment.columns.items()
         wanted = [(text, column) for own, column in columns if (text := truth.texts[row][own])]
         best = _best_group(wanted, pred, partner, above, below)

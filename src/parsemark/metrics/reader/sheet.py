@@ -165,6 +165,8 @@ class Sheet:
     @cached_property
     def runs_to_the_left(self) -> bool:
         """Whether most of its letters are those of a script that is written from right to left."""
+        if all(map(str.isascii, self.said)):
+            return False
         letters = [unicodedata.bidirectional(c) for text in self.said for c in text if c.isalpha()]
         return 2 * sum(kind in ("R", "AL") for kind in letters) > len(letters)
 
@@ -243,7 +245,7 @@ def _folded(texts: Sequence[str]) -> list[str]:
     if joined.count("\n") >= max(len(texts), 1):  # a cell of several lines
         return list(map(fold_cell, texts))
     others = {text: fold_cell(text) for text in _NOT_PLAIN.findall(joined)}
-    return [others.get(text, text) for text in texts]
+    return [others.get(text, text) for text in texts] if others else list(texts)
 
 
 def fold_cell(text: str) -> str:

@@ -33,10 +33,13 @@ _CASES: tuple[Callable[[str], str], ...] = (str, str.upper, str.capitalize)
 _YES, _NO = (frozenset(case(w) for w in words for case in _CASES) for words in (_SAYING_YES, _SAYING_NO))
 _NO_BESIDE = {case(no): case(yes) for no, yes in _IN_PAIRS.items() for case in _CASES}
 _AFFIRMED = (_YES | _MARKS) - set("×✗○∘oO+■")  # marks that affirm, wherever they stand
+_ANSWERS = _NO | _NO_BESIDE.keys() | _AFFIRMED  # without any of these a table does not say yes or no
 
 
 def with_no_as_in(truth: Sheet, pred: Sheet) -> Sheet:
     """The prediction with empty cells for no where the truth has them, or the truth's no for empty cells."""
+    if _ANSWERS.isdisjoint(truth.said) and _ANSWERS.isdisjoint(pred.said):
+        return pred
     # All that is said below the first row and behind the first column.
     ours, theirs = (frozenset([t for row in sheet.texts[1:] for t in row[1:]]) for sheet in (truth, pred))
     no = _way_to_say_no(theirs, besides=ours)
@@ -139,6 +142,7 @@ _CLASSES = _SHAPES.split()
 _ALONE = {"x": 0, "X": 0, "o": 2, "O": 2}  # letters that look like a symbol where a cell says nothing else
 _CLASS_OF = {symbol: index for index, symbols in enumerate(_CLASSES) for symbol in symbols}
 _SYMBOLS = frozenset(_CLASS_OF)
+_ASCII_SYMBOLS = frozenset(filter(str.isascii, _SYMBOLS))
 _CLASS_OF |= _ALONE
 
 
@@ -161,7 +165,9 @@ def with_symbols_of(truth: Sheet, pred: Sheet) -> Sheet:
 
 
 def _used(sheet: Sheet) -> set[str]:
-    return {*_SYMBOLS.intersection("".join(sheet.said)), *(_ALONE.keys() & sheet.said)}
+    said = "".join(sheet.said)
+    symbols = filter(said.__contains__, _ASCII_SYMBOLS) if said.isascii() else _SYMBOLS.intersection(said)
+    return {*symbols, *(_ALONE.keys() & sheet.said)}
 
 
 _NUMBERS = r"\d{1,3}(?:[;,-]\s?\d{1,3})*+"
@@ -177,6 +183,8 @@ _CITING = frozenset("[(^")  # without any of these there is no citation
 
 def without_citations(truth: Sheet, pred: Sheet) -> Sheet:
     """The prediction without citations in names and texts, if the truth has none at all."""
+    if not any(map("".join(pred.said).__contains__, _CITING)):
+        return pred
     found = {text: rest for text in pred.said if (rest := _uncited(text)) != text}
     if not found or any(_uncited(text) != text for text in truth.said):
         return pred

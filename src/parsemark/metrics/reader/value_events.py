@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import chain, compress, product
 from typing import NamedTuple
@@ -45,6 +46,7 @@ class Asked:
         self.truth, self.structure = truth, structure
         stubs = structure.stubs
         self.weights: dict[Position, float] = {}
+        self.columns_in: dict[int, list[int]] = {}  # the columns of each row that has values
         self.of_row: defaultdict[int, float] = defaultdict(float)
         self.of_column: defaultdict[int, float] = defaultdict(float)
         self.section_of: dict[int, str] = {}  # the heading above each row of data
@@ -58,7 +60,13 @@ class Asked:
             there = [c for c, present in enumerate(truth.present[row]) if present]
             # A name is no value of its own where it names something.
             named_only = stubs.issuperset(there)
-            asked = [c for c in there if named_only or not _is_name(truth, stubs, row, c)]
+            if named_only:
+                asked = there
+            elif all(truth.starts[row]):
+                asked = [c for c in there if c not in stubs]
+            else:
+                asked = [c for c in there if not _is_name(truth, stubs, row, c)]
+            self.columns_in[row] = asked
             remark = 1 / len(asked) if is_one_remark([texts[c] for c in asked]) else None
             for col in asked:
                 weight = remark or (1.0 if texts[col] else no_value)
@@ -85,6 +93,11 @@ class Asked:
     def told_apart(self) -> frozenset[str]:
         """All that the truth says as a value."""
         return frozenset(self.truth.texts[row][col] for row, col in self.weights)
+
+    @cached_property
+    def has_states(self) -> bool:
+        """Whether any value says yes or no."""
+        return not SAYS.keys().isdisjoint(map(str.casefold, self.told_apart))
 
 
 def _is_name(truth: Sheet, stubs: frozenset[int], row: int, col: int) -> bool:
@@ -145,7 +158,8 @@ class Side:
 
     def compare(self, causes: Causes) -> None:
         """Compare the values whose row and column were found."""
-        states = {a for a in self._answered if a.text.casefold() in SAYS}
+        answered = self._answered if self.asked.has_states else ()
+        states = {a for a in answered if a.text.casefold() in SAYS}
         both_meant = len({SAYS[a.text.casefold()] for a in states}) == 2
         if both_meant and len({a.found for a in states}) == 1 and len(states) >= _LEAST_STATES:
             extent = sum(self.asked.weights[a.row, a.col] for a in states)
@@ -160,25 +174,33 @@ class Side:
     @cached_property
     def _answered(self) -> list[_AnsweredValue]:
         """The values whose row and column were found."""
-        rows, columns = self.alignment.rows, self.alignment.columns
-        truth, pred = self.truth.texts, self.pred.texts
-        return [
-            _AnsweredValue(r, c, rows[r], columns[c], truth[r][c], pred[rows[r]][columns[c]])
-            for r, c in self.asked.weights
-            if r in rows and c in columns
-        ]
+        return list(self._answers(differing=False))
 
     @cached_property
     def _differing(self) -> list[_AnsweredValue]:
         """Those of them that are not given literally."""
-        return [a for a in self._answered if a.text != a.found]
+        return list(self._answers(differing=True))
+
+    def _answers(self, *, differing: bool) -> Iterator[_AnsweredValue]:
+        columns = self.alignment.columns
+        for row, asked in self.asked.columns_in.items():
+            at = self.alignment.rows.get(row)
+            if at is None:
+                continue
+            truth, pred = self.truth.texts[row], self.pred.texts[at]
+            for col in asked:
+                partner = columns.get(col)
+                if partner is not None and not (differing and truth[col] == pred[partner]):
+                    yield _AnsweredValue(row, col, at, partner, truth[col], pred[partner])
 
     @cached_property
     def units(self) -> dict[int, str]:
         """For each column what the prediction adds to most of its values alike: `7.85 g/cm³`, `$0.8`."""
         filled = [a for a in self._differing if a.found and is_numeric(a.text)]
         added = Counter((a.col, unit) for a in filled if (unit := _added(a.text, a.found)))
-        numeric = Counter(a.col for a in self._answered if added and a.found and is_numeric(a.text))
+        if not added:
+            return {}
+        numeric = Counter(a.col for a in self._answered if a.found and is_numeric(a.text))
         return {col: unit for (col, unit), n in added.items() if 2 * n > numeric[col]}
 
     @cached_property
