@@ -181,7 +181,6 @@ std::pair<double, Pairs> align(const std::vector<std::vector<double>>& rewards) 
 
 using Scores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Floats = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using TransposedFloats = nb::ndarray<const float, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 using Flags = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using WritableFloats = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Ids = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -223,22 +222,12 @@ void squares_by_kinds(const WritableFloats& matrix, const std::vector<std::int32
   without_gil([&] { square_by_kinds(matrix.data(), a, b, factor, both_empty); });
 }
 
-Matrix maxima_of(const float* matrix, std::size_t height, std::size_t width, const Ids& ids) {
-  const std::size_t n_rows = ids.shape(0), n_cols = ids.shape(1);
-  if (n_rows == 0) throw nb::value_error("there is no row to take the maximum of");
-  check_ids(ids, height);
-  return as_matrix(without_gil([&] { return column_maxima(matrix, width, ids.data(), n_rows, n_cols); }), n_cols,
-                   width);
-}
-
 Matrix maxima(const Floats& matrix, const Ids& ids) {
-  return maxima_of(matrix.data(), matrix.shape(0), matrix.shape(1), ids);
-}
-
-Matrix maxima_of_transposed(const TransposedFloats& matrix, const Ids& ids) {
-  const std::size_t height = matrix.shape(0), width = matrix.shape(1);
-  const std::vector<float> rows = without_gil([&] { return transposed(matrix.data(), width, height); });
-  return maxima_of(rows.data(), height, width, ids);
+  const std::size_t n_rows = ids.shape(0), n_cols = ids.shape(1), width = matrix.shape(1);
+  if (n_rows == 0) throw nb::value_error("there is no row to take the maximum of");
+  check_ids(ids, matrix.shape(0));
+  return as_matrix(without_gil([&] { return column_maxima(matrix.data(), width, ids.data(), n_rows, n_cols); }),
+                   n_cols, width);
 }
 
 MatrixOf<double> likeness_of_lines(const Floats& matrix, const Ids& a, const Ids& b, const Flags& filled_a,
@@ -327,7 +316,6 @@ NB_MODULE(_native, m) {
       "scores"_a);
   m.def("similarity_matrix", &similarities, "a"_a, "b"_a);
   m.def("square_by_kinds", &squares_by_kinds, "matrix"_a, "a"_a, "b"_a, "factor"_a, "both_empty"_a);
-  m.def("column_maxima", &maxima, "matrix"_a.noconvert(), "ids"_a);
-  m.def("column_maxima", &maxima_of_transposed, "matrix"_a, "ids"_a);
+  m.def("column_maxima", &maxima, "matrix"_a, "ids"_a);
   m.def("line_likeness", &likeness_of_lines, "matrix"_a, "a"_a, "b"_a, "filled_a"_a, "filled_b"_a);
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <numeric>
 #include <unordered_map>
 
 namespace parsemark {
@@ -72,20 +71,16 @@ const Similarities& similarities() {
   return known;
 }
 
-// Number of bits that are set in each lane.
-template <class Word, class Vector>
-Vector popcount(Vector x) {
+template <class Word>
+Word popcount(Word x) {
   constexpr Word all = static_cast<Word>(~Word{0});
-  constexpr Word pairs = all / 3, fours = all / 15 * 3, bytes = all / 255 * 15, most = 127;
-  x = x - ((x >> 1) & pairs);
-  x = (x & fours) + ((x >> 2) & fours);
-  x = (x + (x >> 4)) & bytes;
-  // A product would be shorter, but there is none of bytes or of 64 bits for vectors.
-  for (int shift = 8; shift < static_cast<int>(8 * sizeof(Word)); shift *= 2) x = x + (x >> shift);
-  return x & most;
+  x = static_cast<Word>(x - ((x >> 1) & (all / 3)));
+  x = static_cast<Word>((x & (all / 15 * 3)) + ((x >> 2) & (all / 15 * 3)));
+  x = static_cast<Word>((x + (x >> 4)) & (all / 255 * 15));
+  return static_cast<Word>(static_cast<Word>(x * (all / 255)) >> (8 * (sizeof(Word) - 1)));
 }
 
-// Up to kLanes patterns of one length, which is at most the number of bits of a word, side by side.
+// Up to kLanes patterns, none of which has more characters than a word has bits, side by side.
 template <class Word>
 class Patterns {
  public:
@@ -97,7 +92,9 @@ class Patterns {
   void add(const Characters& pattern) {
     for (std::size_t k = 0; k < pattern.size(); ++k) masks_[pattern[k]][size_] |= static_cast<Word>(Word{1} << k);
     used_.insert(used_.end(), pattern.begin(), pattern.end());
-    length_ = pattern.size();
+    lengths_[size_] = static_cast<Word>(pattern.size());
+    const std::size_t unused = 8 * sizeof(Word) - pattern.size();
+    within_[size_] = pattern.empty() ? Word{0} : static_cast<Word>(static_cast<Word>(~Word{0}) >> unused);
     ++size_;
   }
 
@@ -107,7 +104,7 @@ class Patterns {
     size_ = 0;
   }
 
-  std::size_t length() const { return length_; }
+  std::size_t length(std::size_t lane) const { return lengths_[lane]; }
 
   // The Levenshtein distance of each pattern to a text (Myers 1999).
   void compare(const Characters& text) {
@@ -123,12 +120,13 @@ class Patterns {
       m = raised & d;
       p = (down + down) | ~(raised | d);
     }
+    Lanes plus, minus;
+    std::memcpy(plus.data(), &p, sizeof(p));
+    std::memcpy(minus.data(), &m, sizeof(m));
     // What one character of a pattern after the other adds to the distance of its beginning, or takes away.
-    const std::size_t unused = 8 * sizeof(Word) - length_;
-    const Word within = length_ == 0 ? Word{0} : static_cast<Word>(static_cast<Word>(~Word{0}) >> unused);
-    const Vector added = popcount<Word, Vector>(p & within), taken = popcount<Word, Vector>(m & within);
-    const Vector distances = static_cast<Word>(text.size()) + added - taken;
-    std::memcpy(distances_.data(), &distances, sizeof(distances));
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      distances_[lane] = text.size() + popcount<Word>(plus[lane] & within_[lane]) -
+                         popcount<Word>(minus[lane] & within_[lane]);
   }
 
   std::size_t distance(std::size_t lane) const { return distances_[lane]; }
@@ -137,31 +135,31 @@ class Patterns {
   using Lanes = std::array<Word, kLanes>;
   std::vector<Lanes> masks_;  // for each character where it stands in each pattern
   Characters used_;
-  Lanes distances_{};
-  std::size_t length_ = 0, size_ = 0;
+  Lanes lengths_{}, within_{}, distances_{};
+  std::size_t size_ = 0;
 };
 
-// Compares with all texts the patterns of at most `longest` characters, from `next` on in the `order` of lengths.
+// Compares the patterns of some lengths with all texts.
 template <class Word>
-void compare_all(const std::vector<Characters>& patterns, const std::vector<std::size_t>& order, std::size_t longest,
-                 std::size_t& next, const std::vector<Characters>& texts, std::size_t alphabet,
-                 std::vector<float>& matrix) {
+void compare_all(const std::vector<Characters>& patterns, std::size_t shortest, std::size_t longest,
+                 const std::vector<Characters>& texts, std::size_t alphabet, std::vector<float>& matrix) {
   const Similarities& known = similarities();
   Patterns<Word> at_once(alphabet);
   std::array<float*, kLanes> rows{};
   const auto compare = [&] {
     for (std::size_t j = 0; j < texts.size(); ++j) {
       at_once.compare(texts[j]);
-      const auto& similarity = known[std::max(at_once.length(), texts[j].size())];
-      for (std::size_t lane = 0; lane < at_once.size(); ++lane) rows[lane][j] = similarity[at_once.distance(lane)];
+      for (std::size_t lane = 0; lane < at_once.size(); ++lane)
+        rows[lane][j] =
+            known[std::max(at_once.length(lane), texts[j].size())][at_once.distance(lane)];
     }
     at_once.clear();
   };
-  for (; next < order.size() && patterns[order[next]].size() <= longest; ++next) {
-    const Characters& pattern = patterns[order[next]];
-    if (at_once.size() && (at_once.is_full() || pattern.size() != at_once.length())) compare();
-    rows[at_once.size()] = matrix.data() + order[next] * texts.size();
-    at_once.add(pattern);
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    if (patterns[i].size() < shortest || patterns[i].size() > longest) continue;
+    rows[at_once.size()] = matrix.data() + i * texts.size();
+    at_once.add(patterns[i]);
+    if (at_once.is_full()) compare();
   }
   if (at_once.size()) compare();
 }
@@ -172,46 +170,38 @@ std::vector<float> similarity_matrix(const std::vector<Text>& a, const std::vect
   std::vector<float> matrix(a.size() * b.size());
   Alphabet alphabet;
   const std::vector<Characters> patterns = alphabet.encode(a), texts = alphabet.encode(b);
-  std::vector<std::size_t> order(patterns.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t i, std::size_t j) { return patterns[i].size() < patterns[j].size(); });
-  std::size_t next = 0;
   // The narrower the words, the more of them a vector has. A distance fits as well: at most kLongestCompared.
-  compare_all<std::uint8_t>(patterns, order, 8, next, texts, alphabet.size(), matrix);
-  compare_all<std::uint16_t>(patterns, order, 16, next, texts, alphabet.size(), matrix);
-  compare_all<std::uint32_t>(patterns, order, 32, next, texts, alphabet.size(), matrix);
-  compare_all<std::uint64_t>(patterns, order, kLongestCompared, next, texts, alphabet.size(), matrix);
+  compare_all<std::uint8_t>(patterns, 0, 8, texts, alphabet.size(), matrix);
+  compare_all<std::uint16_t>(patterns, 9, 16, texts, alphabet.size(), matrix);
+  compare_all<std::uint32_t>(patterns, 17, 32, texts, alphabet.size(), matrix);
+  compare_all<std::uint64_t>(patterns, 33, kLongestCompared, texts, alphabet.size(), matrix);
   return matrix;
 }
 
 void square_by_kinds(float* matrix, const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b,
                      float factor, float both_empty) {
-  for (std::int32_t one : a) {
-    if (one < 0) {
-      for (std::int32_t other : b) *matrix++ = other < 0 ? both_empty : 0.0f;
+  // What is left of the square by the other text alone; those of the same class are few, and put right behind.
+  std::vector<float> of_loose(b.size()), of_strict(b.size());
+  std::unordered_map<std::int32_t, std::vector<std::size_t>> by_class;
+  for (std::size_t j = 0; j < b.size(); ++j) {
+    of_strict[j] = b[j] < 0 ? 0.0f : factor;
+    of_loose[j] = b[j] < 0 ? 0.0f : (b[j] & 1) ? factor : 1.0f;
+    if (b[j] >= 0) by_class[b[j] >> 1].push_back(j);
+  }
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    float* row = matrix + i * b.size();
+    if (a[i] < 0) {
+      for (std::size_t j = 0; j < b.size(); ++j) row[j] = b[j] < 0 ? both_empty : 0.0f;
       continue;
     }
-    // Without a branch, so that many entries are computed at once.
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::int32_t other = b[j];
-      const bool apart = (((one | other) & 1) != 0) & (one >> 1 != other >> 1);
-      const float like = other < 0 ? 0.0f : apart ? factor : 1.0f;
-      matrix[j] = matrix[j] * matrix[j] * like;
-    }
-    matrix += b.size();
+    const auto same = by_class.find(a[i] >> 1);
+    std::vector<float> squares;
+    if (same != by_class.end())
+      for (std::size_t j : same->second) squares.push_back(row[j] * row[j]);
+    const float* left = a[i] & 1 ? of_strict.data() : of_loose.data();
+    for (std::size_t j = 0; j < b.size(); ++j) row[j] = row[j] * row[j] * left[j];
+    for (std::size_t k = 0; k < squares.size(); ++k) row[same->second[k]] = squares[k];
   }
-}
-
-std::vector<float> transposed(const float* matrix, std::size_t rows, std::size_t cols) {
-  constexpr std::size_t kBlock = 16;  // a line of the cache
-  std::vector<float> result(rows * cols);
-  for (std::size_t top = 0; top < rows; top += kBlock)
-    for (std::size_t left = 0; left < cols; left += kBlock)
-      for (std::size_t row = top; row < std::min(top + kBlock, rows); ++row)
-        for (std::size_t col = left; col < std::min(left + kBlock, cols); ++col)
-          result[col * rows + row] = matrix[row * cols + col];
-  return result;
 }
 
 std::vector<double> line_likeness(const float* matrix, std::size_t width, const Lines& a, const Lines& b) {

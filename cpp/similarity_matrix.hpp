@@ -21,8 +21,6 @@ std::vector<float> similarity_matrix(const std::vector<Text>& a, const std::vect
 std::vector<float> column_maxima(const float* matrix, std::size_t width, const std::int64_t* ids, std::size_t n_rows,
                                  std::size_t n_cols);
 
-std::vector<float> transposed(const float* matrix, std::size_t rows, std::size_t cols);
-
 // Lines of entries, each of which names a text: entry k of line i is `ids[k * count + i]`.
 struct Lines {
   const std::int64_t* ids;

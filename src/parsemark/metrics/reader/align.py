@@ -195,7 +195,7 @@ def _column_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Fl
     """For each pair of columns how well the cells of one find a counterpart in the other."""
     # For each text of one table and each column of the other how alike the most alike of its cells is.
     forward, backward = (
-        np.ascontiguousarray(np.asarray(kernel.column_maxima(likenesses, ids)).T)
+        np.ascontiguousarray(np.asarray(kernel.column_maxima(np.ascontiguousarray(likenesses), ids)).T)
         for likenesses, ids in ((matrix.T, pred), (matrix, np.ascontiguousarray(truth)))
     )
     recall, precision = forward[truth].mean(axis=0), backward[pred].mean(axis=0).T

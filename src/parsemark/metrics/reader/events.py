@@ -86,9 +86,14 @@ class Account:
 
     events: tuple[Event, ...]
     total: float
+    _scores: dict[Parameters, float] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was computed already: an account is compared with others again and again."""
 
     def plus(self, events: Iterable[Event]) -> Account:
         """The account with further events."""
+        events = tuple(events)
+        if not events:
+            return self
         return Account((*self.events, *events), self.total)
 
     def cost(self, event: Event, parameters: Parameters) -> float:
@@ -106,6 +111,11 @@ class Account:
 
     def score(self, parameters: Parameters) -> float:
         """The value of `reader`."""
+        if parameters not in self._scores:
+            self._scores[parameters] = self._score(parameters)
+        return self._scores[parameters]
+
+    def _score(self, parameters: Parameters) -> float:
         harm, form = 0.0, 0.0
         for event in self.events:
             cost = self.cost(event, parameters)

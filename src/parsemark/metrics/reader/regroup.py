@@ -199,7 +199,11 @@ def _located(truth: Sheet, pred: Sheet) -> dict[int, _Row]:
     found: dict[int, _Row] = {}
     for t, p in best_path(scores, _LEAST_ALIKE):
         spans = (c for c in range(truth.n_cols) if truth.starts[t][c] and len(truth.span_in_row(t, c)) > 1)
-        found[p] = _locate(ours[t], theirs[p], _places(ours[t], one[t], other[p]), frozenset(spans))
+        if ours[t] == theirs[p]:
+            parts = {column: [(column, 0, len(text))] for column, text in ours[t]}
+            found[p] = _Row(parts, {column: (column,) for column in parts}, frozenset(spans))
+        else:
+            found[p] = _locate(ours[t], theirs[p], _places(ours[t], one[t], other[p]), frozenset(spans))
     return found
 
 

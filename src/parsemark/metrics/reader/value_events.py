@@ -95,6 +95,14 @@ class Asked:
         return frozenset(self.truth.texts[row][col] for row, col in self.weights)
 
     @cached_property
+    def headers(self) -> list[str]:
+        """The headers of all columns, as messages call them."""
+        rows = self.truth.shown[: self.structure.n_header]
+        shown = (" / ".join(dict.fromkeys(filter(None, column))) for column in zip(*rows, strict=True))
+        named = list(shown) or [""] * self.truth.n_cols
+        return [quote(header or f"number {col}") for col, header in enumerate(named, 1)]
+
+    @cached_property
     def has_states(self) -> bool:
         """Whether any value says yes or no."""
         return not SAYS.keys().isdisjoint(map(str.casefold, self.told_apart))
@@ -328,9 +336,7 @@ class Side:
 
     def header(self, col: int) -> str:
         """A column's header in a message."""
-        rows = self.truth.shown[: self.structure.n_header]
-        shown = " / ".join(dict.fromkeys(row[col] for row in rows if row[col]))
-        return quote(shown or f"number {col + 1}")
+        return self.asked.headers[col]
 
     def name(self, row: int, col: int = -1) -> str:
         """A row's name in a message, as the labels of a column give it."""

@@ -71,6 +71,7 @@ _POINT = re.compile(
 )
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:\.\d{3})*(?:,\d+)?(?![\w.,])")
 _LIST = re.compile(r"[(\[][^()\[\],]*,|,\s")
+_SEVERAL_POINTS = re.compile(r"\.[^.\0]*+\.")
 _LEAST = 2  # so many numbers with a comma tell; one alone may be a list of two
 
 
@@ -185,7 +186,10 @@ def _has_negatives(sheet: Sheet) -> bool:
 
 def decimal_comma(sheet: Sheet, default: bool = False) -> bool:
     """Whether the numbers of a table have decimal commas; `default` where they do not tell."""
-    # Without a comma only several points can tell of one.
+    # Without a comma only several points in one text can tell of one.
+    written = "\0".join(map("\0".join, sheet.shown))
+    if not default and "," not in written and _SEVERAL_POINTS.search(written) is None:
+        return False
     telling = [text for row in sheet.shown for text in row if "," in text or text.count(".") > 1]
     if not telling and not default:
         return False
