@@ -6,11 +6,11 @@ import pkgutil
 
 import pytest
 
-import parsemark
+PACKAGES = ("parsemark", "parsemark_boards", "parsemark_makers")
 
 
 def _modules() -> list[str]:
-    found = pkgutil.walk_packages(parsemark.__path__, "parsemark.")
+    found = [m for p in PACKAGES for m in pkgutil.walk_packages(importlib.import_module(p).__path__, f"{p}.")]
     return [m.name for m in found if ".workers" not in m.name and not m.name.endswith("._native")]
 
 

@@ -1,4 +1,4 @@
-"""No import circle in the package: what is imported late, or only for types, counts too."""
+"""No import circle in a package: what is imported late, or only for types, counts too."""
 
 import ast
 import importlib
@@ -11,6 +11,7 @@ import pytest
 import parsemark
 
 SOURCE = Path(parsemark.__file__).parent
+PLUGINS = sorted(SOURCE.parents[1].glob("plugins/*/src/*"))
 Graph = dict[str, set[str]]
 
 
@@ -64,8 +65,9 @@ def circles(graph: Graph) -> list[frozenset[str]]:
     return found
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
-    found = [sorted(circle) for circle in circles(import_graph(SOURCE))]
+@pytest.mark.parametrize("root", [SOURCE, *PLUGINS], ids=lambda root: root.name)
+def test_no_module_imports_itself_by_way_of_others(root: Path) -> None:
+    found = [sorted(circle) for circle in circles(import_graph(root))]
     assert not found
 
 

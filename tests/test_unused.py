@@ -1,4 +1,4 @@
-"""Nothing is in the package that nothing in the package uses: what tests or we alone use is elsewhere."""
+"""Nothing is in the packages that nothing in them uses: what tests or we alone use is elsewhere."""
 
 import ast
 import re
@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[1] / "src" / "parsemark"
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "parsemark"
+PACKAGES = (PACKAGE, *sorted(ROOT.glob("plugins/*/src/*")))
 PLAIN_DECORATORS = {
     *("property", "cached_property", "cache", "lru_cache", "staticmethod", "classmethod", "abstractmethod"),
     *("contextmanager", "dataclass", "total_ordering", "runtime_checkable", "override", "setter"),
@@ -14,6 +16,7 @@ PLAIN_DECORATORS = {
 """Others register what they decorate: commands, checks of a model, hooks of a library."""
 CALLED_FROM_OUTSIDE = {
     "format_commands": "typer calls it to list commands",
+    "format_epilog": "typer calls it to end the help of a command",
     "find_class": "pickle.Unpickler calls it",
     "readinto": "io.BufferedReader calls it",
     "handle_starttag": "html.parser calls it",
@@ -76,11 +79,13 @@ def unused(trees: dict[str, ast.Module], named_elsewhere: set[str]) -> list[str]
 
 def test_nothing_is_unused() -> None:
     trees = {
-        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for path in sorted(PACKAGE.rglob("*.py"))
+        path.relative_to(package.parent).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for package in PACKAGES
+        for path in sorted(package.rglob("*.py"))
     }
     public = set(_WORD.findall((PACKAGE / "__init__.py").read_text(encoding="utf-8")))
-    for path in PACKAGE.rglob("*"):
+    data = [path for package in PACKAGES for path in package.rglob("*")]
+    for path in (*data, *ROOT.glob("plugins/*/pyproject.toml")):
         if path.suffix in {".html", ".j2", ".js", ".toml", ".tex"}:
             public.update(_WORD.findall(path.read_text(encoding="utf-8")))
     found = unused(trees, public)

@@ -154,7 +154,6 @@ PROTOCOLS = Registry(
         "docling-eval": "parsemark.protocols.boards.docling_eval.protocol:DoclingEvalProtocol",
         "dp-bench": "parsemark.protocols.boards.dp_bench:DpBenchProtocol",
         "evidence": "parsemark.protocols.evidence.protocol:EvidenceProtocol",
-        "features": "parsemark.protocols.features:FeaturesProtocol",
         "getomni": "parsemark.protocols.boards.getomni:GetomniProtocol",
         "marker": "parsemark.protocols.boards.marker_bench:MarkerProtocol",
         "ohr-bench": "parsemark.protocols.boards.ohr_bench:OhrBenchProtocol",
