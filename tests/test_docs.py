@@ -19,7 +19,7 @@ from parsemark.parsers import get_parser
 from parsemark.parsers.releases import own_package
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = sorted([*(ROOT / "docs").rglob("*.md"), *ROOT.glob("plugins/*/docs/*.md")])
 FENCE = re.compile(r"^```([a-z]*)([^\n]*)\n(.*?)^```$", re.M | re.S)
 INDENTED = re.compile(r"(?:^ {4}\S.*\n?)+", re.M)
 IN_LINE = re.compile(r"`(parsemark [^`]+)`")
@@ -63,7 +63,13 @@ def commands(path: Path) -> list[str]:
 
 def test_every_page_is_in_the_site() -> None:
     listed = set(re.findall(r"[\w/.\-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
-    assert {path.relative_to(ROOT / "docs").as_posix() for path in PAGES} == listed
+    assert {site_path(path) for path in PAGES} == listed
+
+
+def site_path(path: Path) -> str:
+    """Where a page stands in the site (`scripts/docs_site.py`)."""
+    parts = path.relative_to(ROOT).parts
+    return f"parsemark-{parts[1]}/{parts[-1]}" if parts[0] == "plugins" else "/".join(parts[1:])
 
 
 @pytest.mark.parametrize("path", PAGES, ids=ids)

@@ -6,11 +6,16 @@ import pkgutil
 
 import pytest
 
-PACKAGES = ("parsemark", "parsemark_boards", "parsemark_makers")
+import parsemark
+import parsemark_boards
+import parsemark_makers
 
 
 def _modules() -> list[str]:
-    found = [m for p in PACKAGES for m in pkgutil.walk_packages(importlib.import_module(p).__path__, f"{p}.")]
+    packages = (parsemark, parsemark_boards, parsemark_makers)
+    found = [
+        m for package in packages for m in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    ]
     return [m.name for m in found if ".workers" not in m.name and not m.name.endswith("._native")]
 
 

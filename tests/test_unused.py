@@ -8,7 +8,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "parsemark"
-PACKAGES = (PACKAGE, *sorted(ROOT.glob("plugins/*/src/*")))
+PLUGINS = sorted(ROOT.glob("plugins/*/src/*"))
+FOR_TESTS = PACKAGE / "testing.py"
+"""Public help for tests of plug-ins."""
 PLAIN_DECORATORS = {
     *("property", "cached_property", "cache", "lru_cache", "staticmethod", "classmethod", "abstractmethod"),
     *("contextmanager", "dataclass", "total_ordering", "runtime_checkable", "override", "setter"),
@@ -79,13 +81,14 @@ def unused(trees: dict[str, ast.Module], named_elsewhere: set[str]) -> list[str]
 
 def test_nothing_is_unused() -> None:
     trees = {
-        path.relative_to(package.parent).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for package in PACKAGES
+        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for package in (PACKAGE, *PLUGINS)
         for path in sorted(package.rglob("*.py"))
+        if path != FOR_TESTS
     }
     public = set(_WORD.findall((PACKAGE / "__init__.py").read_text(encoding="utf-8")))
-    data = [path for package in PACKAGES for path in package.rglob("*")]
-    for path in (*data, *ROOT.glob("plugins/*/pyproject.toml")):
+    data = [path for package in (PACKAGE, *PLUGINS) for path in package.rglob("*")]
+    for path in [*data, *ROOT.glob("plugins/*/pyproject.toml")]:
         if path.suffix in {".html", ".j2", ".js", ".toml", ".tex"}:
             public.update(_WORD.findall(path.read_text(encoding="utf-8")))
     found = unused(trees, public)

@@ -41,7 +41,6 @@ DISTRIBUTIONS = {
     "docx": "python-docx",
     "fontTools": "fonttools",
     "genai_prices": "genai-prices",
-    "pypandoc": "pypandoc-binary",
     "sklearn": "scikit-learn",
 }
 """Modules whose package has another name."""
@@ -53,13 +52,6 @@ def is_installed(module: str) -> bool:
         return importlib.util.find_spec(module) is not None
     except ValueError:  # it is in sys.modules and says nothing about itself
         return sys.modules.get(module) is not None
-
-
-def find_package_file(package: str, path: str) -> Path | None:
-    """A file or folder inside of an installed package, without importing it; None where it is not there."""
-    found = importlib.util.find_spec(package)
-    folders = () if found is None else found.submodule_search_locations or ()
-    return next((own for folder in folders if (own := Path(folder) / path).exists()), None)
 
 
 def require(extra: str, purpose: str, only: Collection[str] | None = None) -> None:

@@ -13,7 +13,7 @@ from parsemark.errors import CorpusError, WriteError
 from parsemark.model import Table
 from parsemark.pdf import count_pages
 
-from .small_files import voc, write
+from .small_files import make_pdf, voc, write
 
 runner = CliRunner()
 
@@ -78,8 +78,9 @@ def test_one_broken_truth_of_many_is_named_in_the_list(tmp_path: Path) -> None:
 
 
 def test_tables_that_cannot_be_read_are_counted_in_the_list(tmp_path: Path) -> None:
-    write(tmp_path / "groundtruth" / "a.html", "no table")
-    result = runner.invoke(app, ["corpus", "list", f"rd-tablebench:{tmp_path}"])
+    make_pdf(tmp_path / "pdfs" / "a.pdf")
+    write(tmp_path / "ground_truth" / "a.json", '[{"type": "table", "data": "no table"}]')
+    result = runner.invoke(app, ["corpus", "list", f"pdf-parse-bench:{tmp_path}"])
     assert "1 table (1 cannot be read)" in result.stdout
 
 

@@ -195,23 +195,6 @@ def test_pubtables1m_without_words(tmp_path: Path) -> None:
     assert sample.truth.tables[0].is_unread, "what its cells hold is not known"
 
 
-@pytest.mark.parametrize("html", ["no table", "", "<table", "<table></table>", "<table><caption>x</caption>"])
-def test_a_truth_without_a_table_is_a_table_that_cannot_be_read(tmp_path: Path, html: str) -> None:
-    write(tmp_path / "groundtruth" / "bad.html", html)
-    write(tmp_path / "groundtruth" / "inner.html", "<tr><td>a</td></tr>")
-    bad, inner = load_corpus(f"rd-tablebench:{tmp_path}").samples()
-    assert bad.truth and [t.is_unread for t in bad.truth.tables] == [True]
-    assert inner.truth and [t.is_unread for t in inner.truth.tables] == [False]
-
-
-def test_missing_pdfs_of_a_board_are_named(tmp_path: Path) -> None:
-    for name in "abcde":
-        write(tmp_path / "groundtruth" / f"{name}.html", HTML)
-    make_pdf(tmp_path / "pdfs" / "b.pdf")
-    (remark,) = load_corpus(f"rd-tablebench:{tmp_path}").remarks
-    assert "4 of 5 PDFs are not there (a, c, d and 1 more)" in remark.message
-
-
 def test_pdf_parse_bench_names_pdfs_without_truth_and_tables_that_are_cut(tmp_path: Path) -> None:
     cut, whole = r"\begin{tabular}{l", r"\begin{tabular}{l}a & b\end{tabular}"
     blocks = [{"type": "table", "data": data} for data in (cut, f"{whole[:-13]} \\\\", whole)]
@@ -225,12 +208,6 @@ def test_pdf_parse_bench_names_pdfs_without_truth_and_tables_that_are_cut(tmp_pa
     (sample,) = corpus.samples()
     assert sample.truth and [t.is_unread for t in sample.truth.tables] == [True, True, False]
     assert r"\begin{tabular} has no end" in str(sample.truth.tables[0].attributes["truth_error"])
-
-
-def test_opendataloader_without_elements_knows_of_no_tables(tmp_path: Path) -> None:
-    write(tmp_path / "ground-truth" / "markdown" / "1.md", "| a | b |\n|---|---|\n| 1 | 2 |\n")
-    (sample,) = load_corpus(f"opendataloader-bench:{tmp_path}").samples()
-    assert sample.truth and sample.truth.n_tables is None
 
 
 def test_pubtables1m_with_too_much_structure(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from parsemark.model import Cell, Element, Fact, Page, Prediction, Status, Table
 from parsemark.protocols import get_protocol
 from parsemark.protocols.answers.ask import KINDS, ask
 from parsemark.protocols.answers.derive import facts_of_page, question
-from parsemark.protocols.answers.files import fact_lines, read_facts
+from parsemark.protocols.answers.files import read_facts
 from parsemark.protocols.answers.output import AskedOutput
 from parsemark.protocols.answers.retrieval import SIZE, Retriever, chunks_of
 
@@ -336,20 +336,6 @@ def test_a_line_that_is_no_fact_is_named(tmp_path: Path, line: str | dict[str, o
     with pytest.raises(CorpusError, match="line 2 is no fact of `corpus facts`") as raised:
         read_facts(str(path))
     assert why in str(raised.value) and "Error" not in str(raised.value) and ".." not in str(raised.value)
-
-
-def test_facts_in_the_form_of_olmocr_bench_hold_there(tmp_path: Path) -> None:
-    from parsemark.protocols.boards.olmocr.protocol import OlmocrProtocol, check, read_test
-
-    samples = list(load_corpus("demo").samples())[:6]
-    for sample in samples:
-        assert sample.truth is not None
-        kept = [e for e in sample.truth.elements if e.category not in ("header", "footer", "page_number")]
-        text = write_document(kept, literal=True)
-        for line in fact_lines([sample], "olmocr"):
-            test = read_test(json.loads(line))
-            if test["type"] in ("present", "absent", "order"):
-                assert check(test, text, lambda _: None, OlmocrProtocol()).passed, test
 
 
 def test_chunks_are_bounded_and_lose_nothing() -> None:

@@ -13,8 +13,8 @@ from parsemark.corpora import load_corpus
 from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError, UsageError
-from parsemark.kernels.search import TooHardError
 from parsemark.model import Category, Element, Prediction, Table
+from parsemark.protocols.facts import TooHardError
 from parsemark.report.build import build_site
 from parsemark.report.terminal import leaderboard
 from parsemark_makers.features.make import (

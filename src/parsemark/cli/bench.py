@@ -74,6 +74,7 @@ def bench(
         page = build_report(run.path, run.path / "report")
         console.print(f"\nReport: {page}", soft_wrap=True)
     running.require_some_success(run, events.n_pages, console)
+    running.require_answers(summaries, console)
 
 
 def _print_task(console: Console, task: str, folder: Path, results: dict[str, TaskResult]) -> None:

@@ -29,7 +29,6 @@ from parsemark.cli import (
     judge,
     pairs,
     parsers,
-    rag,
     report,
     score,
     setup,
@@ -83,7 +82,7 @@ def root(
 
 for command in (  # in the order of the help
     *(setup.init, bench.bench, bench.parse, bench.try_file, score.score, report.report, report.export),
-    *(boards.boards, rag.rag, report.figures, choose.choose),
+    *(boards.boards, report.figures, choose.choose),
     *(compare.compare, compare.gate, bundle.bundle, bundle.verify, bundle.board),
     *(version_history.history, version_history.bisect, version_history.repro, version_history.badge),
     *(convert.convert, report.query, pairs.metrics, pairs.pairs, web_apps.rate, web_apps.annotate),

@@ -41,6 +41,14 @@ def require_some_success(run: Run, parsers: Iterable[str], console: Console) -> 
         raise typer.Exit(1)
 
 
+def require_answers(summaries: Iterable[Summary], console: Console) -> None:
+    """Exit with 1 if calls to a language model failed: the notes beside the scores say which."""
+    if n := sum(summary.failed_calls for summary in summaries):
+        calls = counted(n, "call")
+        say(console, f"{calls} to a language model failed. Run the same command to try again.", style="red")
+        raise typer.Exit(1)
+
+
 def show_summaries(run: Run, summaries: Iterable[Summary], console: Console) -> None:
     """Print what each protocol says of a run: the verdict in plain words, then the leaderboard."""
     from parsemark.report.terminal import leaderboard

@@ -135,6 +135,7 @@ def score(
     if predictions is not None:
         running.say_unread(opened, name or predictions.resolve().name, console)
         running.require_some_success(opened, [name or predictions.resolve().name], console)
+    running.require_answers(summaries, console)
 
 
 def _score_task(

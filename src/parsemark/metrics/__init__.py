@@ -12,10 +12,30 @@ from functools import lru_cache
 from typing import Any
 
 from parsemark.errors import FormatError, PluginError
-from parsemark.metrics.base import Facts, Metric
+from parsemark.metrics.base import (
+    MAX_CHARACTER_PAIRS,
+    MAX_DIFFLIB_PAIRS,
+    MAX_LINE_PAIRS,
+    MAX_POSITION_PAIRS,
+    MAX_TREE_PAIRS,
+    Facts,
+    Metric,
+    check_pairs,
+)
+from parsemark.metrics.bleu import bleu_parts, corpus_bleu
 from parsemark.metrics.grits import Grits, grits
-from parsemark.metrics.table_input import AnyTable, TableInput, as_input
-from parsemark.metrics.teds import teds
+from parsemark.metrics.meteor import match_words, meteor_of_pairs
+from parsemark.metrics.score_tables import ScoreCell, index_shares
+from parsemark.metrics.table_input import AnyTable, RowCell, TableInput, as_input
+from parsemark.metrics.teds import (
+    EditTree,
+    edit_distance,
+    reference_table,
+    reference_tree,
+    teds,
+    tree_of_rows,
+    tree_similarity,
+)
 from parsemark.model import Score, Status, Table
 from parsemark.specs import Registry
 
@@ -130,6 +150,9 @@ def guarded(metric: Metric[Any], scoring: Callable[[], Score]) -> Score:
 
 
 __all__ = [
-    "DEFAULT_METRICS", "METRICS", "Facts", "Grits", "Metric", "TableInput", "get_metric", "grits", "guarded",
-    "list_metrics", "score", "score_prepared", "teds",
+    "DEFAULT_METRICS", "MAX_CHARACTER_PAIRS", "MAX_DIFFLIB_PAIRS", "MAX_LINE_PAIRS", "MAX_POSITION_PAIRS",
+    "MAX_TREE_PAIRS", "METRICS", "EditTree", "Facts", "Grits", "Metric", "RowCell", "ScoreCell", "TableInput",
+    "bleu_parts", "check_pairs", "corpus_bleu", "edit_distance", "get_metric", "grits", "guarded",
+    "index_shares", "list_metrics", "match_words", "meteor_of_pairs", "reference_table", "reference_tree",
+    "score", "score_prepared", "teds", "tree_of_rows", "tree_similarity",
 ]  # fmt: skip

@@ -30,6 +30,18 @@ from parsemark.specs import Registry, changed_options, check_options
 
 
 @dataclass(frozen=True)
+class WholeRun:
+    """All pages of a run before any is scored, for a protocol that needs them at once."""
+
+    folder: Path  # for files of the protocol
+    parsers: tuple[str, ...]
+    pages: tuple[tuple[str, str, int], ...]  # sample, document and page number of each
+    truth: Callable[[str], Page | None]  # of a sample
+    prediction: Callable[[str, str], Prediction]  # of a sample by a parser
+    note: Callable[[str], None]  # shows a message to the user
+
+
+@dataclass(frozen=True)
 class PageProtocol(ABC):
     """A recipe. A subclass is a frozen dataclass; its fields are its options.
 
@@ -72,6 +84,19 @@ class PageProtocol(ABC):
     def whole_documents(self) -> bool:
         """Whether `score_page` is given all pages of a document as one; its rows stand at the first page."""
         return False
+
+    @property
+    def needs_whole_run(self) -> bool:
+        """Whether `prepared` is called before pages are scored."""
+        return False
+
+    def prepared(self, run: WholeRun) -> PageProtocol:
+        """Return the protocol that scores single pages, after work that needs all pages of a run at once.
+
+        Scores are stored and shown under the spec of this protocol. Where the work gives other results, the
+        specs of what is returned must differ, for example by the name of a file.
+        """
+        return self
 
     def preload(self) -> None:
         """Import what `score_page` imports late, once for all processes that score; by default nothing."""
@@ -151,18 +176,7 @@ PROTOCOLS = Registry(
     {
         "answers": "parsemark.protocols.answers.protocol:AnswersProtocol",
         "document": "parsemark.protocols.document.protocol:DocumentProtocol",
-        "docling-eval": "parsemark.protocols.boards.docling_eval.protocol:DoclingEvalProtocol",
-        "dp-bench": "parsemark.protocols.boards.dp_bench:DpBenchProtocol",
         "evidence": "parsemark.protocols.evidence.protocol:EvidenceProtocol",
-        "getomni": "parsemark.protocols.boards.getomni:GetomniProtocol",
-        "marker": "parsemark.protocols.boards.marker_bench:MarkerProtocol",
-        "ohr-bench": "parsemark.protocols.boards.ohr_bench:OhrBenchProtocol",
-        "olmocr": "parsemark.protocols.boards.olmocr.protocol:OlmocrProtocol",
-        "omni-parse": "parsemark.protocols.boards.omni_parse.protocol:OmniParseProtocol",
-        "opendataloader": "parsemark.protocols.boards.opendataloader:OpendataloaderProtocol",
-        "parsebench": "parsemark.protocols.boards.parsebench.protocol:ParsebenchProtocol",
-        "rd-tablebench": "parsemark.protocols.boards.rd_tablebench:RdTableBenchProtocol",
-        "score-bench": "parsemark.protocols.boards.score_bench:ScoreBenchProtocol",
         "semantic": "parsemark.protocols.semantic:SemanticProtocol",
         "tables": "parsemark.protocols.tables:TablesProtocol",
     },

@@ -1,9 +1,8 @@
-"""Elements as boards take them: truths in reading order, outputs read as elements, tables as HTML, labels."""
+"""Elements as protocols take them: truths in reading order, outputs read as elements, tables as HTML."""
 
 from collections.abc import Sequence
 
 from parsemark.model import Category, Element, Page, Prediction
-from parsemark.protocols.figures.figure import read_toml
 
 
 def in_order(page: Page) -> list[Element]:
@@ -29,13 +28,6 @@ def predicted_elements(prediction: Prediction) -> Sequence[Element]:
     if any(element.category != Category.TABLE for element in prediction.elements) or prediction.text is None:
         return prediction.elements
     return read_output(prediction.text, prediction.format).elements
-
-
-def board_label(board: str, element: Element) -> str:
-    """What a board calls an element (`boards/labels.toml`)."""
-    labels: dict[str, str] = read_toml("parsemark.protocols.boards", "labels.toml")[board]
-    category = str(element.category)
-    return labels.get("caption" if category.endswith("_caption") else category, labels["other"])
 
 
 def text_of(element: Element) -> str:

@@ -1,1 +1,23 @@
-"""Read corpora that others made, in the layouts in which they publish them. One module per layout."""
+"""Read corpora that others made, in the layouts in which they publish them. One module per layout.
+
+What every loader needs is here: files read within limits, ids of samples, and truth tables.
+"""
+
+from parsemark.corpora.loaders.files import (
+    SampleIds,
+    files_inside,
+    first_page_size,
+    read_each,
+    read_json,
+    read_model,
+    read_text,
+    require_inside,
+    require_some,
+    skip_with_remark,
+)
+from parsemark.corpora.loaders.truth_tables import table_element
+
+__all__ = [
+    "SampleIds", "files_inside", "first_page_size", "read_each", "read_json", "read_model", "read_text",
+    "require_inside", "require_some", "skip_with_remark", "table_element",
+]  # fmt: skip

@@ -26,16 +26,24 @@ from numpy.typing import NDArray
 from parsemark.engine.events import Events
 from parsemark.engine.forking import Template
 from parsemark.engine.process_pool import Lost, ProcessPool
-from parsemark.engine.scoring.chunk import Chunk, Output, PageTask, PartFiles, grouped, score_chunk
+from parsemark.engine.scoring.chunk import (
+    Chunk,
+    Output,
+    PageTask,
+    PartFiles,
+    grouped,
+    read_record,
+    score_chunk,
+)
 from parsemark.errors import PluginError, StoreError, UsageError
-from parsemark.model import Status
+from parsemark.model import Prediction, Status
 from parsemark.plain_words import counted
-from parsemark.protocols import DEFAULT_PROTOCOLS, PROTOCOLS, Summary, canonical_specs, get_protocol
+from parsemark.protocols import DEFAULT_PROTOCOLS, PROTOCOLS, Summary, WholeRun, canonical_specs, get_protocol
 from parsemark.protocols.run_data.broken_pages import complete_summary
 from parsemark.specs import parse_spec, plugins_loaded
 from parsemark.store import Run, RunFolder
 from parsemark.store.tables import NOT_PARSED, PROTOCOL_TABLES
-from parsemark.system import remove_tree
+from parsemark.system import make_folder, remove_tree
 from parsemark.system.files import shared
 
 if TYPE_CHECKING:
@@ -82,23 +90,47 @@ def score_run(
         from parsemark.judges.ask import session_name
 
         session = session_name()
+    by_spec = _prepared(run, specs, events)
+    scoring = tuple(by_spec.values())
     with shared(run.path / ".parts.lock") as nobody_else_scores:
         for _ in range(_OPTIMISTIC_ROUNDS):
-            plan = _chunks(run, specs, events)
+            plan = _chunks(run, scoring, events)
             final = _score_all(plan, session, make_pool, events)
             with RunFolder.of(run).publishing():
                 # Whether what was scored is what the run holds now, and the parts have not been removed.
-                if _plan(run, specs).keys == plan.keys and all(files.are_there() for files in final):
-                    return _publish(run, specs, final, nobody_else_scores, events)
+                if _plan(run, scoring).keys == plan.keys and all(files.are_there() for files in final):
+                    return _publish(run, by_spec, final, nobody_else_scores, events)
             events.note("The run has changed while it was scored: scoring what is new.")
         with RunFolder.of(run).publishing():  # it keeps changing: now nobody else may publish until we have
-            final = _score_all(_chunks(run, specs, events), session, make_pool, events)
-            return _publish(run, specs, final, nobody_else_scores, events)
+            final = _score_all(_chunks(run, scoring, events), session, make_pool, events)
+            return _publish(run, by_spec, final, nobody_else_scores, events)
+
+
+def _prepared(run: Run, specs: tuple[str, ...], events: Events) -> dict[str, str]:
+    """Return for each spec the one that scores single pages: another where a protocol needs the whole run."""
+    found = {spec: get_protocol(spec) for spec in specs}
+    if any(protocol.needs_whole_run for protocol in found.values()):
+        records = {(record.sample, record.parser): record for record in run.records()}
+
+        def prediction(sample: str, parser: str) -> Prediction:
+            if (record := records.get((sample, parser))) is None:
+                return Prediction(sample, parser, Status.NO_PREDICTION)
+            try:
+                return read_record(run, record)
+            except StoreError as error:
+                return Prediction(sample, parser, Status.PARSER_FAILED, message=str(error))
+
+        rows = run.table("samples").select("sample", "document", "page_number").iter_rows()
+        folder = make_folder(run.path, "prepared")
+        names = tuple(run.manifest.parser_names)
+        whole = WholeRun(folder, names, tuple(rows), run.truth, prediction, events.note)
+        found = {spec: p.prepared(whole) if p.needs_whole_run else p for spec, p in found.items()}
+    return {spec: str(protocol) for spec, protocol in found.items()}
 
 
 def _publish(
     run: Run,
-    specs: tuple[str, ...],
+    by_spec: Mapping[str, str],
     final: Sequence[PartFiles],
     nobody_else_scores: Callable[[], bool],
     events: Events,
@@ -108,11 +140,12 @@ def _publish(
     RunFolder.of(run).parses.note_unreadable()
     summaries: list[Summary] = []
     failed: list[PluginError] = []
-    for spec in specs:
+    for spec, scoring in by_spec.items():
         for table in PROTOCOL_TABLES:
-            RunFolder.of(run).join_parts(table, [files.part(table, spec) for files in final], spec)
+            RunFolder.of(run).join_parts(table, [files.part(table, scoring) for files in final], spec)
         try:
-            summary = complete_summary(get_protocol(spec), run.run_tables(spec))
+            summary = complete_summary(get_protocol(scoring), run.run_tables(spec))
+            summary = summary.model_copy(update={"protocol": spec})
         except Exception as error:  # the engine's boundary: a plug-in's failure must not cost the others
             name = parse_spec(spec).name
             if not PROTOCOLS.is_plugin(name):

@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from parsemark.errors import CorpusError
-from parsemark.kernels.search import TooHardError
 from parsemark.model import Fact, Page, Prediction, Status
 from parsemark.plain_words import counted
 from parsemark.protocols.board_truth import UNREADABLE, stray_facts, unreadable_notes
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.facts.grid import TableTooLargeError
 from parsemark.protocols.figures.figure import FigureInfo, FigureSums, Floats, read_figures
 from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import PageMatch, PageView, PageViews, Presentation
@@ -30,6 +28,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 _MAX_WORDS = 600
+
+
+class TooHardError(ValueError):
+    """An output on which deciding a fact would take too long; the fact counts as not passed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +60,15 @@ class FactsProtocol(PageProtocol):
 
     @cached_property
     def headline(self) -> FigureInfo:
-        """The figure that ranks: the first one of the protocol in `figures.toml`."""
-        return next(iter(read_figures(__package__, self.name).values()))
+        """The figure that ranks: the first one of `figures.toml` beside the protocol."""
+        return next(iter(read_figures(type(self).__module__.rpartition(".")[0]).values()))
 
     @abstractmethod
     def deciding(self, facts: Sequence[Fact], truth: Page, prediction: Prediction) -> Decide:
         """Prepare what decides the facts of one page.
 
         What it gives may raise CorpusError for a fact that cannot be read, IndexError where the board's own
-        code fails, and TooHardError or TableTooLargeError where ours gives up.
+        code fails, and TooHardError where ours gives up.
         """
 
     @abstractmethod
@@ -119,7 +121,7 @@ class FactsProtocol(PageProtocol):
             return Outcome(None, f"{UNREADABLE}: fact {fact.id}: {why}", counts=False)
         except IndexError as error:
             return Outcome(self.crashed, f"upstream's code fails here: {error}")
-        except (TooHardError, TableTooLargeError) as error:
+        except TooHardError as error:
             return Outcome(None, str(error))
 
     def totals(self, tables: RunTables) -> FactTotals:

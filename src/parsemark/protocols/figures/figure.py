@@ -78,7 +78,7 @@ def read_figures(
     data = read_toml(package, "figures.toml")
 
     def filled(text: str, own: Mapping[str, str]) -> str:
-        for name, phrase in data["words"].items():
+        for name, phrase in data.get("words", {}).items():
             text = text.replace(f"{{{name}}}", phrase)
         return text.format(**(words or {}), **own)
 

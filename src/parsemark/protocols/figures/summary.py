@@ -120,6 +120,7 @@ class Summary(FrozenModel):
     ranking: Ranking
     failures_count: bool = True
     """Whether pages on which a parser failed stand in the denominators of its figures."""
+    failed_calls: int = 0  # to language models; `score` and `bench` then exit with 1
     notes: list[str] = Field(default_factory=list)
     """What a reader of the numbers must know: scores that failed, too few documents."""
     details: dict[str, Any] = Field(default_factory=dict)

@@ -19,7 +19,6 @@ from parsemark.model import Category, Fact, Page, Prediction, Table
 from parsemark.plain_words import counted
 from parsemark.protocols import (
     BoardRun,
-    FigureInfo,
     FigureSums,
     Files,
     RunTables,
@@ -205,11 +204,6 @@ class FeaturesProtocol(FactsProtocol):
     def whole_documents(self) -> bool:
         """A feature may lie between two pages."""
         return True
-
-    @cached_property
-    def headline(self) -> FigureInfo:
-        """The share that is kept."""
-        return read_figures(__package__)[KEPT]
 
     def group_of(self, fact: Fact) -> str:
         """The feature."""

@@ -1,0 +1,1 @@
+"""DP-Bench (Upstage): text, and first tables."""

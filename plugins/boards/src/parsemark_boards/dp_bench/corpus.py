@@ -1,0 +1,34 @@
+"""`dp-bench:DIR`: elements of single pages (Upstage).
+
+    DIR/reference.json    or dataset/reference.json
+    DIR/pdfs/ID.pdf       beside it
+
+PDFs may be missing (upstream keeps them in Git LFS): then outputs can be imported, not parsed.
+"""
+
+from pathlib import Path
+
+from parsemark.corpora import Corpus, Remark
+from parsemark.corpora.loaders import SampleIds, read_each
+from parsemark.errors import CorpusError
+from parsemark.model import Sample
+from parsemark_boards.dp_bench.protocol import PAGE
+from parsemark_boards.reference_pages import benchmark_corpus, page_sample, read_reference
+
+
+def load(root: Path) -> Corpus:
+    """Load DP-Bench: the pages of `reference.json`."""
+    remarks: list[Remark] = []
+    folder = root / "dataset" if (root / "dataset" / "reference.json").is_file() else root
+    path = folder / "reference.json"
+    if not path.is_file():
+        raise CorpusError(f"{root} has no reference.json. Is this DP-Bench?")
+    pages = read_reference(path)
+
+    def read(pdf: Path, ids: SampleIds) -> list[Sample]:
+        data = pages[pdf.name]
+        kept = [{"category": e["category"], "content": dict(e["content"])} for e in data["elements"]]
+        return [page_sample(pdf.name.removesuffix(".pdf"), folder, data, {PAGE: {"elements": kept}}, ids)]
+
+    samples = read_each(root, [folder / "pdfs" / name for name in pages], read, remarks)
+    return benchmark_corpus("dp-bench", samples, root, remarks, "MIT")

@@ -1,0 +1,1 @@
+"""getomni-ai/benchmark: text similarity and JSON accuracy."""

@@ -1,0 +1,1 @@
+"""marker's own benchmark: blocks and their order."""

@@ -1,0 +1,138 @@
+"""What boards have in common that give each page a few numbers and take means of them."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+from parsemark.errors import FormatError
+from parsemark.model import Box, Category, Element, Page, Prediction, Status
+from parsemark.protocols import (
+    PAGE_LEVEL,
+    BoardRun,
+    FigureInfo,
+    FigureSums,
+    Files,
+    PageProtocol,
+    PageScores,
+    Presentation,
+    RunTables,
+    ScoreRow,
+    Summary,
+    as_json,
+    read_figures,
+)
+from parsemark.protocols.board_truth import UNREADABLE, UnreadableTruthError, stray_facts, unreadable_notes
+
+Measures = Mapping[str, float | list[float] | Mapping[str, float | None] | None]
+
+
+class LeftOutError(ValueError):
+    """A page that the board itself drops from its means."""
+
+
+@dataclass(frozen=True)
+class MeasuredProtocol(PageProtocol):
+    """Measures of pages by the rules of a board, and their means over the pages that have them.
+
+    A page without output is measured as an empty one.
+    """
+
+    needs_only_pages: ClassVar[bool] = True
+
+    @cached_property
+    def infos(self) -> Sequence[FigureInfo]:
+        """What it says of figures; the one that ranks first."""
+        return tuple(read_figures(package_of(self)).values())
+
+    @abstractmethod
+    def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
+        """Give the measures of a page by name; None for those that it has not, or where it has none at all.
+
+        A measure that pages have several times, once for each table, is a list, or a mapping of names.
+
+        Raises:
+            LeftOutError: The board drops the page.
+            UnreadableTruthError: Its truth cannot be read.
+            ValueError, FormatError: The board's rules fail on it, or it is too large: it is worth nothing.
+        """
+
+    def score_page(
+        self, truth: Page | None, prediction: Prediction, page_text: str | None = None
+    ) -> PageScores:
+        """Measure one page."""
+        names = [info.name for info in self.infos]
+        values: Measures = {}
+        status, why = Status.NO_TRUTH, None
+        if prediction.status is Status.METRIC_FAILED:
+            status, why = prediction.status, prediction.message
+        elif truth is not None:
+            try:
+                values = self._measured(truth, prediction) or {}
+            except UnreadableTruthError as error:
+                why = str(error)
+            except LeftOutError as error:
+                why = f"left out, as the board does it: {error}"
+            except (ValueError, FormatError) as error:
+                values, why = dict.fromkeys(names, 0.0), f"worth nothing: {error}"
+        rows = []
+        for name in names:
+            value = values.get(name)
+            if isinstance(value, list):
+                value = {str(number): one for number, one in enumerate(value, 1)}
+            for part, one in (value if isinstance(value, Mapping) else {PAGE_LEVEL: value}).items():
+                row = ScoreRow.of_page(prediction, name, one, status if one is None else Status.OK, why)
+                rows.append(replace(row, element=part))
+        return PageScores(scores=rows + (stray_facts(truth, prediction) if self.reads_facts else []))
+
+    def _measured(self, truth: Page, prediction: Prediction) -> Measures | None:
+        """The measures; a truth that is not made as the board makes it fails with any output."""
+        try:
+            return self.measure(truth, prediction)
+        except (AttributeError, LookupError, TypeError) as error:
+            placed = Element("a", Category.TEXT_BLOCK, Box(0, 0, 9, 9), 0, "a")
+            blank = Prediction(prediction.sample, prediction.parser, text="a")
+            for sound in (blank, replace(blank, elements=(placed,))):
+                try:
+                    self.measure(truth, sound)
+                except (AttributeError, LookupError, TypeError):
+                    why = f"it is not made as the board makes it ({error})"
+                    raise UnreadableTruthError(f"{UNREADABLE}: {why}") from error
+            raise
+
+    def result_files(self, board: BoardRun) -> Files:
+        """The numbers of each parser; boards that have files of their own write those."""
+        for parser in board.parsers:
+            yield f"{parser}_scores.json", as_json(board.figures(parser))
+
+    def presentation(self) -> Presentation:
+        """Write the board's files."""
+        return Presentation(result_files=self.result_files)
+
+    def summary_of(self, tables: RunTables, sums: Sequence[FigureSums], **parts: Any) -> Summary:
+        """The summary, which says where a truth cannot be read."""
+        return super().summary_of(tables, sums, **{"notes": unreadable_notes(tables), **parts})
+
+    def figure_sums(self, tables: RunTables) -> list[FigureSums]:
+        """Means over pages, or over what pages have several of."""
+        import polars as pl
+
+        from parsemark.protocols.figures.aggregate import mean_sums, run_sums
+
+        columns = ("sample", "parser", "element", "status", "value")
+        rows = [tables.read("scores", *columns, where=pl.col("metric") == info.name) for info in self.infos]
+        means = [mean_sums(i, own, "value", tables) for i, own in zip(self.infos, rows, strict=True)]
+        return [*means, *run_sums(tables)]
+
+    def mean_of_means(self, parts: Sequence[FigureSums]) -> FigureSums:
+        """The mean of some of its figures, which `figures.toml` has apart."""
+        from parsemark.protocols.figures.aggregate import mean_of_figures
+
+        [info] = read_figures(package_of(self), "of_means").values()
+        return mean_of_figures(info, parts)
+
+
+def package_of(protocol: PageProtocol) -> str:
+    """Return the package of a benchmark, in which `figures.toml` and `labels.toml` lie."""
+    return type(protocol).__module__.rpartition(".")[0]

@@ -1,0 +1,115 @@
+r"""`olmocr-bench:DIR`: unit tests on pages (Allen AI).
+
+    DIR/*.jsonl            {"pdf": "sub/a.pdf", "page": 1, "id": "…", "type": "present", "text": "…", …}
+    DIR/pdfs/sub/a.pdf
+
+Every page of a PDF is a sample, with its tests as facts; a PDF without a baseline test gets one, as upstream
+does it. Where the PDFs are missing, the pages that tests name are samples whose outputs can be imported.
+Candidates' folders are imported as they are: `sub/a_pg1_repeat1.md`.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from parsemark.corpora import MALFORMED, Corpus, Remark
+from parsemark.corpora.loaders import (
+    SampleIds,
+    files_inside,
+    read_text,
+    require_some,
+    skip_with_remark,
+)
+from parsemark.errors import CorpusError
+from parsemark.model import Fact, Page, Sample
+from parsemark.pdf import page_shapes
+from parsemark_boards.olmocr.protocol import BASELINE, KINDS, RULES, baseline_of, read_test
+from parsemark_boards.refused_lines import FactLines, unknown_pages
+
+_PLACE = ("pdf", "page", "id", "type")
+FactsByPage = dict[tuple[str, int], list[Fact]]
+
+
+def load(root: Path) -> Corpus:
+    """Load the tests of the folder; one that upstream would refuse costs itself."""
+    remarks: list[Remark] = []
+    tests = _tests(root, remarks)
+    found = files_inside(root / "pdfs", "*.pdf", remarks)
+    pdfs = {path.relative_to(root / "pdfs").as_posix(): path for path in found}
+    named = dict.fromkeys([*pdfs, *(test["pdf"] for test, _ in tests)])
+    based = {test["pdf"] for test, _ in tests if test["type"] == BASELINE}
+    tests += [(baseline_of(pdf), BASELINE) for pdf in named if pdf not in based]
+    by_page: FactsByPage = {}
+    for test, group in tests:
+        arguments = {key: value for key, value in test.items() if key not in _PLACE}
+        identifier = f"{group.removesuffix('.jsonl')}/{test['id']}"  # ids repeat between files
+        fact = Fact(identifier, test["type"], RULES, arguments, test["page"], group=group)
+        by_page.setdefault((test["pdf"], test["page"]), []).append(fact)
+    ids = SampleIds()
+    samples: list[Sample] = []
+    for pdf in sorted(named):
+        with skip_with_remark(remarks, root, root / "pdfs" / pdf):
+            samples += _samples(pdf, pdfs.get(pdf), by_page, ids, remarks)
+    require_some(samples, remarks, root)
+    missing = [pdf for pdf in named if pdf not in pdfs]
+    if not pdfs:
+        remarks.append(Remark("pdfs", "has no PDF: outputs can be imported, not parsed.", left_out=False))
+    elif missing:
+        listed = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
+        why = f"{len(missing)} of {len(named)} PDFs are not there ({listed}): they cannot be parsed."
+        remarks.append(Remark("pdfs", why, left_out=False))
+    return Corpus.of(RULES, samples, root=root, version="1", licence="ODC-BY-1.0", remarks=remarks)
+
+
+def _tests(root: Path, remarks: list[Remark]) -> list[tuple[dict[str, Any], str]]:
+    """The tests that can be used, each with its file's name."""
+    paths = sorted(path for path in root.glob("*.jsonl") if path.is_file())
+    if not paths:
+        raise CorpusError(f"{root} has no *.jsonl. Is this a folder of olmOCR-bench?")
+    found: list[tuple[dict[str, Any], str]] = []
+    for path in paths:
+        lines = FactLines(path.name, KINDS)
+        seen: set[str] = set()
+        for number, test in _lines(path, lines):
+            try:
+                if lines.kind_of(test, "type", number) is None:
+                    continue
+                read_test(test)
+                if not isinstance(test["page"], int) or test["page"] < 1 or test["id"] in seen:
+                    raise CorpusError("its page is no number from 1, or its id occurs more than once")
+            except (CorpusError, *MALFORMED) as error:
+                lines.refused(error, number)
+                continue
+            seen.add(test["id"])
+            found.append((test, path.name))
+        remarks += lines.remarks()
+    return found
+
+
+def _lines(path: Path, lines: FactLines) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError) as error:
+                lines.refused(f"it is not JSON: {error}", number)
+
+
+def _samples(
+    pdf: str, path: Path | None, facts: FactsByPage, ids: SampleIds, remarks: list[Remark]
+) -> list[Sample]:
+    named = sorted(page for name, page in facts if name == pdf)
+    shapes = {n: (s.width, s.height) for n, s in enumerate(page_shapes(path), 1)} if path else {}
+    if shapes:
+        remarks += unknown_pages(pdf, named, len(shapes))
+    samples = []
+    stem = pdf.removesuffix(".pdf")
+    for page in sorted(shapes) or named:
+        identifier = ids.make(stem, page)
+        width, height = shapes.get(page, (1.0, 1.0))
+        own = tuple(facts.get((pdf, page), ()))
+        truth = Page(identifier, width, height, facts=own, only_facts=True)
+        aliases = (f"{stem}_pg{page}_repeat1", f"{stem.rpartition('/')[2]}_pg{page}_repeat1")
+        samples.append(Sample(identifier, stem, page, truth, path, aliases=aliases))
+    return samples

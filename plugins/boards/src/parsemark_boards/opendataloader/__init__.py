@@ -1,0 +1,1 @@
+"""opendataloader-bench: reading order, tables, headings of Markdown pages."""

@@ -1,0 +1,1 @@
+"""ParseBench's rules (`run-llama/ParseBench` at facdaf0); `docs/parsebench.md` says what is kept."""

@@ -1,0 +1,306 @@
+"""The recipe: which function decides which rule, the five dimensions of a document, and the board's files."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, ClassVar
+
+from parsemark.errors import FormatError
+from parsemark.formats import markdown_of
+from parsemark.model import Category, Fact, Page, Prediction
+from parsemark.protocols import BoardRun, FigureSums, Files, RunTables, as_json, html_of, text_of
+from parsemark.protocols.board_truth import own_truth
+from parsemark_boards.labels import label_of
+from parsemark_boards.measured_protocol import MeasuredProtocol, Measures
+from parsemark_boards.parsebench import charts, content, forms, styling
+from parsemark_boards.parsebench.content import AskedMarkdown, Rule, WrongRuleError
+from parsemark_boards.parsebench.layout import layout_metrics
+from parsemark_boards.parsebench.tables import table_metrics
+from parsemark_boards.parsebench.text import check_markdown
+
+RULES = "parsebench"
+CASES = "parsebench_cases"
+"""Where a page keeps what its rows say beside rules: category to expected Markdown and flags."""
+FLAGS = ("allow_splitting_ambiguous_merged_tables", "trm_unsupported", "max_top_title_rows")
+_FORM = {"*": {"expected_markdown": None, "flags": dict.fromkeys(FLAGS)}}
+_METRICS = {
+    "chart": ("charts", "rule_pass_rate"),
+    "text_content": ("content_faithfulness", "content_faithfulness"),
+    "text_formatting": ("semantic_formatting", "semantic_formatting"),
+}
+_GROUNDING = {
+    "grounding": "layout_element_rule_pass_rate",
+    "grounding_map": "mAP@[.50:.95]",
+    "grounding_order": "layout_reading_order_pass_rate",
+    "grounding_lap": "lap",
+    "grounding_lar": "lar",
+    "grounding_af1": "af1",
+}
+"""Our figures of grounding and the board's names of them; the first is a dimension."""
+Decided = bool | tuple[bool, float]
+
+
+def _counts_equal(rule: Rule, _: str) -> bool:
+    rows = rule["type"].removeprefix("tables_num_")
+    expected = rule.get(f"expected_num_{rows}")
+    return expected is not None and bool(expected == rule.get(f"actual_num_{rows}"))
+
+
+def decide(rule: Rule, asked: AskedMarkdown) -> Decided:
+    """Decide one rule; WrongRuleError where that cannot be, KeyError for an unknown kind."""
+    kind, md = str(rule["type"]), asked.markdown
+    if kind.startswith(("is_", "mark_")):
+        styling.check_marks(md)
+    if found := re.fullmatch(f"is_(not_)?({'|'.join(styling.STYLES)})", kind):
+        return styling.has_style(found[2], rule, md) == (not found[1])
+    for pattern, decide_cells in charts.CELL_RULES.items():
+        if re.fullmatch(f"table_(?:{pattern})", kind):
+            return decide_cells(rule, kind.removeprefix("table_"), charts.asked_grids(rule, md))
+    if kind in BESIDE_MARKDOWN:
+        raise WrongRuleError("no figure needs what it asks for")
+    if kind in _OF_MARKDOWN:
+        return _OF_MARKDOWN[kind](rule, md)
+    is_bag = re.fullmatch(r"(missing|unexpected|too_many)_(word|sentence)(_occurence)?(_percent)?", kind)
+    decide_content = content.decide_bag if is_bag else _OF_CONTENT[kind]
+    check_markdown(md)
+    return decide_content(rule, asked)
+
+
+BESIDE_MARKDOWN = ("rotate_check",)  # kinds that ask for what an output does not have: angles
+_OF_CONTENT: Mapping[str, Callable[[Rule, AskedMarkdown], Decided]] = {
+    "extra_content": content.decide_extra,
+    "missing_specific_word": content.decide_specific,
+    "missing_specific_sentence": content.decide_specific,
+    "bag_of_digit_percent": content.decide_digits,
+    "order": content.decide_order,
+    "present": content.decide_present,
+    "absent": content.decide_present,
+    "baseline": content.decide_baseline,
+}
+_OF_MARKDOWN: Mapping[str, Callable[[Rule, str], Decided]] = {
+    "mark_color": styling.has_color,
+    "is_latex": styling.has_formula,
+    "is_code_block": styling.has_code,
+    "is_title": styling.is_title,
+    "title_hierarchy_percent": styling.title_tree_share,
+    "is_header": styling.in_running_head,
+    "is_footer": styling.in_running_head,
+    "form_field": forms.decide_field,
+    "chart_data_point": charts.decide_point,
+    "chart_data_array_labels": charts.decide_array,
+    "chart_data_array_data": charts.decide_array,
+    "table": charts.decide_table,
+    "tables_values": charts.decide_values,
+    "tables_num_rows": _counts_equal,
+    "tables_num_cols": _counts_equal,
+}
+
+
+KINDS = (
+    *_OF_CONTENT,
+    *BESIDE_MARKDOWN,
+    *_OF_MARKDOWN,
+    *(f"is_{style}, is_not_{style}" for style in styling.STYLES),
+    *("missing_…, unexpected_…, too_many_word…, …_sentence…", "table_…"),
+)
+"""In words, for messages."""
+
+
+def is_known(kind: str) -> bool:
+    """Whether there is such a kind of rule."""
+    try:
+        decide({"type": kind}, AskedMarkdown("x"))
+    except KeyError as error:
+        return error.args != (kind,)
+    except (ValueError, TypeError):
+        pass
+    return True
+
+
+def run_rule(rule: Rule, asked: AskedMarkdown) -> dict[str, Any]:
+    """What came of a rule; its errors fail it, but TablesValuesError the whole document, as upstream."""
+    if not asked.markdown:
+        return {"passed": False, "score": 0.0}
+    try:
+        found = decide(rule, asked)
+    except charts.TablesValuesError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        return {"passed": False, "score": 0.0, "error": True, "why": str(error)}
+    passed, score = found if isinstance(found, tuple) else (bool(found), float(found))
+    return {"passed": passed, "score": score}
+
+
+# --- documents ----------------------------------------------------------------------------------------------
+
+_BAGS = [
+    f"{kind}_percent"
+    for unit in ("word", "sentence")
+    for kind in (f"missing_{unit}", f"unexpected_{unit}", f"too_many_{unit}_occurence")
+]
+_GROUPS: Mapping[str, Sequence[str]] = {
+    "text_correctness": (*_BAGS, "extra_content", "bag_of_digit_percent"),
+    "order": ("order",),
+    "title_accuracy": ("is_title", "title_hierarchy_percent"),
+    "code_block": ("is_code_block",),
+    "latex": ("is_latex",),
+}
+_STYLED = ("bold", "strikeout", "sup", "sub")
+_FORMATTING = {"text_styling": 1.0, "title_accuracy": 1.0, "latex": 0.2, "code_block": 0.2}
+_WEIGHTS = {
+    "content_faithfulness": {"text_correctness": 1.0, "order": 0.5},
+    "semantic_formatting": _FORMATTING,
+    "text_score": {"text_correctness": 1.0, "order": 1.0, **_FORMATTING},
+}
+
+
+def group_scores(scores: Sequence[tuple[str, float]]) -> dict[str, float]:
+    """The scores of a document from those of its rules (kind, score), each only where it has such rules."""
+    by_kind: dict[str, list[float]] = {}
+    for kind, score in scores:
+        by_kind.setdefault(kind, []).append(score)
+    means = {kind: fmean(own) for kind, own in by_kind.items()}
+    of_groups = {name: [means[kind] for kind in kinds if kind in means] for name, kinds in _GROUPS.items()}
+    groups = {name: fmean(own) for name, own in of_groups.items() if own}
+    right, wrong = (
+        [score for kind, score in scores if kind in {f"{start}{style}" for style in _STYLED}]
+        for start in ("is_", "is_not_")
+    )
+    if right or wrong:
+        p, n = fmean(right) if right else 1.0, fmean(wrong) if wrong else 1.0
+        groups["text_styling"] = 1.25 * p * n / (0.25 * p + n) if p + n else 0.0
+    found = dict(groups)
+    for name, parts in _WEIGHTS.items():
+        present = {part: weight for part, weight in parts.items() if part in groups}
+        if present:
+            total = sum(weight * groups[part] for part, weight in present.items())
+            found[name] = total / sum(present.values())
+    return found
+
+
+def document_scores(rules: Sequence[Rule], asked: AskedMarkdown) -> dict[str, float]:
+    """The share of a document's rules that pass, and the scores of their groups."""
+    scores = [(str(rule["type"]), run_rule(rule, asked)["score"]) for rule in rules]
+    return {"rule_pass_rate": fmean(score for _, score in scores), **group_scores(scores)}
+
+
+# --- the recipe ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ParsebenchProtocol(MeasuredProtocol):
+    """Tables, charts, content, formatting and grounding of documents, as ParseBench computes them.
+
+    Args:
+        crashes_left_out: A document on which upstream's code fails (a colspan that is no number) leaves the
+            mean of its dimension, as upstream has it; else it is worth nothing.
+        no_boxes_left_out: A page without predicted boxes leaves the mean of grounding, as upstream has it;
+            else it is worth nothing.
+    """
+
+    name: ClassVar[str] = "parsebench"
+    title: ClassVar[str] = "ParseBench: tables, charts, content, formatting, grounding"
+    comparability: ClassVar[int] = 2
+    needs_only_pages: ClassVar[bool] = False
+    figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "content_faithfulness", "tables": "tables"}
+    table_matching: ClassVar[str] = "content"
+    truth_keys: ClassVar[tuple[str, ...]] = (CASES,)
+    reads_facts: ClassVar[bool] = True
+    rules: ClassVar[str] = RULES
+
+    crashes_left_out: bool = True
+    no_boxes_left_out: bool = True
+
+    def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
+        """The dimensions that a document has rules of."""
+        by_category: dict[str, list[Fact]] = {}
+        for fact in truth.facts:
+            if fact.rules == self.rules:
+                by_category.setdefault(fact.group, []).append(fact)
+        cases: Mapping[str, Any] = own_truth(truth, CASES, dict, _FORM) or {}
+        markdown = markdown_of(prediction)
+        asked = AskedMarkdown(markdown)
+        values: dict[str, float | None] = {}
+        crashed = None if self.crashes_left_out else 0.0
+        for category, (name, metric) in _METRICS.items():
+            if category in by_category:
+                rules = [{"type": fact.kind, **fact.arguments} for fact in by_category[category]]
+                try:
+                    values[name] = document_scores(rules, asked).get(metric)
+                except charts.TablesValuesError:
+                    values[name] = crashed
+                except FormatError:
+                    values[name] = 0.0
+        for case in cases.values():
+            if case.get("expected_markdown"):
+                try:
+                    found = table_metrics(case["expected_markdown"], markdown, **case.get("flags", {}))
+                    values["tables"] = found.get("grits_trm_composite")
+                except FormatError:
+                    values["tables"] = 0.0
+                except ValueError:
+                    values["tables"] = crashed
+        if "layout" in by_category:
+            values |= self._grounding(by_category["layout"], truth, prediction)
+        return values or None
+
+    def _grounding(self, facts: list[Fact], truth: Page, prediction: Prediction) -> dict[str, float | None]:
+        boxes = predicted_layout(prediction)
+        if not boxes:
+            return dict.fromkeys(_GROUNDING, None if self.no_boxes_left_out else 0.0)
+        rules = [dict(fact.arguments) for fact in facts]
+        if not self.crashes_left_out:  # upstream fails where elements do not say where they stand
+            for number, rule in enumerate(rules):
+                rule["ro_index"] = number if rule.get("ro_index") is None else rule["ro_index"]
+        ontology = str(rules[0].get("ontology") or "basic")
+        try:
+            found = layout_metrics(rules, boxes, ontology, truth.width, truth.height)
+        except FormatError:
+            return dict.fromkeys(_GROUNDING, 0.0)
+        except ValueError:
+            return dict.fromkeys(_GROUNDING)
+        return {name: found.get(metric) for name, metric in _GROUNDING.items()}
+
+    def figure_sums(self, tables: RunTables) -> list[FigureSums]:
+        """The mean of the dimensions that a run has, and each."""
+        own = super().figure_sums(tables)
+        return [self.mean_of_means(own[: sum(info.main for info in self.infos)]), *own]
+
+    def result_files(self, board: BoardRun) -> Files:
+        """`PARSER/DOCUMENT.result.json`, which the board's program evaluates, and the numbers."""
+        for parser in board.parsers:
+            for sample, document, _ in board.pages():
+                request = {"example_id": document, "source_file_path": "", "product_type": "parse"}
+                data = {
+                    "request": request,
+                    "pipeline_name": parser,
+                    "product_type": "parse",
+                    "raw_output": {},
+                }
+                output = {"task_type": "parse", "example_id": document, "pipeline_name": parser}
+                output["markdown"] = markdown_of(board.prediction(sample, parser))
+                yield f"{parser}/{document}.result.json", as_json({**data, "output": output})
+        yield from super().result_files(board)
+
+
+def predicted_layout(prediction: Prediction) -> list[dict[str, Any]]:
+    """The elements of an output that have boxes, in the board's form."""
+    found = []
+    for number, element in enumerate(prediction.elements):
+        if element.box is None:
+            continue
+        is_table = element.category == Category.TABLE
+        text = {"type": "text", "text": text_of(element)}
+        content = {"type": "table", "html": html_of(element)} if is_table else text
+        found.append(
+            {
+                "bbox": list(element.box.as_tuple()),
+                "label": label_of(element, __package__),
+                "page": 1,
+                "content": content,
+                "score": element.confidence if element.confidence is not None else 1.0,
+                "provider_metadata": {"order_index": number},
+            }
+        )
+    return found

@@ -1,0 +1,1 @@
+"""RD-TableBench (Reducto): tables aligned row by row."""

@@ -1,0 +1,1 @@
+"""SCORE (Unstructured): text, tokens, elements and tables."""

@@ -1,0 +1,68 @@
+"""DP-Bench: pages scored by its rules, its files, and the results of its own code."""
+
+import json
+from pathlib import Path
+
+import benchmark_programs
+import pytest
+from benchmark_pages import HTML, TITLE, WORDS, page, table, values
+from reference_examples import examples, near
+
+from parsemark.corpora import load_corpus
+from parsemark_boards.dp_bench import protocol as dp_bench
+
+
+def test_dp_bench_looks_at_text_and_the_first_table() -> None:
+    truth = page(TITLE, table(), WORDS)
+    found = values("dp-bench", truth, f"# Tides\n\n{HTML}\n\nSlack water lasts nine minutes.")
+    assert found == {"nid": 1, "teds": 1, "teds_s": 1}
+    assert values("dp-bench", page(), "")["nid"] == 0.01
+    assert values("dp-bench(empty_is_hundredth=false)", page(), "")["nid"] == 1
+
+
+def test_pixels_are_no_shares_of_a_page(tmp_path: Path) -> None:
+    element = {"category": "Table", "content": {"html": HTML}, "coordinates": [{"x": 40, "y": 100}] * 4}
+    pages = {"a.pdf": {"elements": [element]}, "b.pdf": {"elements": []}}
+    (tmp_path / "reference.json").write_text(json.dumps(pages))
+    corpus = load_corpus(f"dp-bench:{tmp_path}")
+    assert corpus.keys == ("b",)
+    assert any("no shares of the page" in str(remark) for remark in corpus.left_out)
+
+
+@pytest.mark.conformance
+def test_dp_bench_pages(reference_data: Path) -> None:
+    for example in examples(reference_data, "dp-bench", "page"):
+        if "nid_error" not in example:
+            assert near(dp_bench.raw_nid(example["gt"], example["pred"]), example["nid_raw"]), example["id"]
+        if "teds_error" in example:
+            with pytest.raises((ValueError, ZeroDivisionError)):
+                dp_bench.page_teds(example["gt"], example["pred"])
+            continue
+        own = dp_bench.page_teds(example["gt"], example["pred"])
+        theirs = None if example["teds"] is None else (example["teds"], example["teds_s"])
+        assert near(own, theirs), example["id"]
+
+
+@pytest.mark.conformance
+def test_dp_bench_datasets(reference_data: Path) -> None:
+    for example in examples(reference_data, "dp-bench", "dataset"):
+        truth, pred, theirs = example["gt"], example["pred"], example["output"]
+        assert (benchmark_programs.validity_error(truth, pred) is None) == theirs["valid"], example["id"]
+        if not theirs["valid"]:
+            continue
+        if any(key.endswith("_error") and value for key, value in theirs.items()):
+            with pytest.raises((TypeError, ValueError, ZeroDivisionError)):
+                benchmark_programs.dataset_scores(truth, pred)
+            continue
+        own = benchmark_programs.dataset_scores(truth, pred)
+        assert near(own, {name: theirs[name] for name in own}), example["id"]
+
+
+@pytest.mark.conformance
+def test_dp_bench_on_real_pages(reference_data: Path) -> None:
+    root = reference_data / "rules" / "real" / "dp-bench"
+    truth = json.loads((root / "reference.json").read_text())
+    for service, theirs in json.loads((root / "evaluation.json").read_text())["services"].items():
+        [path] = (root / "sample_results").glob(f"{service}_*.json")
+        own = benchmark_programs.dataset_scores(truth, json.loads(path.read_text()))
+        assert near(own, {name: theirs[name] for name in own}), service

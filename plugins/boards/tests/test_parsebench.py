@@ -1,0 +1,278 @@
+"""ParseBench: its own results on examples, its loader, and the protocol on documents."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import parsebench_programs
+import pytest
+from reference_examples import families, same
+
+from parsemark.corpora import load_corpus
+from parsemark.engine.import_outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
+from parsemark.errors import CorpusError
+from parsemark.model import Box, Element, Fact, Page, Prediction, Sample, Status
+from parsemark.protocols import get_protocol
+from parsemark.report.outputs import export_board
+from parsemark.store import Run
+from parsemark_boards.parsebench import (
+    charts,
+    content,
+    grids,
+    layout,
+    text,
+)
+
+pytest.importorskip("fuzzysearch")
+pytest.importorskip("unidecode")
+HEADLINES = {
+    "table": ("tables", "avg_grits_trm_composite"),
+    "chart": ("charts", "avg_rule_pass_rate"),
+    "text_content": ("content_faithfulness", "avg_content_faithfulness"),
+    "text_formatting": ("semantic_formatting", "avg_semantic_formatting"),
+    "layout": ("grounding", "avg_layout_element_rule_pass_rate"),
+}
+"""Group of a run to our figure and theirs."""
+BESIDE = {
+    "grounding_map": "avg_mAP@[.50:.95]",
+    "grounding_order": "avg_layout_reading_order_pass_rate",
+    "grounding_lap": "avg_lap",
+    "grounding_lar": "avg_lar",
+    "grounding_af1": "avg_af1",
+}
+
+
+def grid_of(grid: grids.HeadedGrid) -> dict[str, Any]:
+    return {
+        "data": grid.data or [[]],
+        "header_rows": sorted(grid.header_rows),
+        "header_cols": sorted(grid.header_cols),
+        "header_cells": [list(cell) for cell in sorted(grid.header_cells)],
+        "col_headers": {str(c): [list(e) for e in own] for c, own in grid.col_headers.items()},
+        "row_headers": {str(r): [list(e) for e in own] for r, own in grid.row_headers.items()},
+        "context_before": grid.context,
+    }
+
+
+def own_result(family: str, given: dict[str, Any]) -> Any:
+    if family == "normalise":
+        own = given["text"]
+        return {
+            "normalize_text": text.norm(own),
+            "normalize_text_light": text.norm_light(own),
+            "normalize_cell_text": text.norm_cell(own),
+            "trm_cell": text.norm_record(own),
+            "sentence_fragment": content.fragment(own),
+        }
+    if family == "normalise_layout":
+        own = layout.norm_layout(given["text"], images=given["image_markup"])
+        return {"text": own, "tokens": layout.tokens(own)}
+    if family == "html_tables":
+        found = grids.html_grids(given["content"])
+        return {"slices": grids.table_slices(given["content"]), "grids": [grid_of(grid) for grid in found]}
+    if family == "pipe_tables":
+        return {"grids": [grid_of(grid) for grid in grids.pipe_grids(given["content"])]}
+    if family == "bags":
+        asked = content.AskedMarkdown(given["content"])
+        units = ("sentence", "word")
+        bags = {f"{u}s{'_with_cells' * c}": dict(asked.bag(u, bool(c))) for u in units for c in (0, 1)}
+        return {**bags, "digits": dict(asked.digits()), "full_text": asked.full_text}
+    if family == "rule":
+        beside = given.get("parse_output") or {}, given.get("raw_output") or {}
+        return parsebench_programs.run_rule(given["rule"], given["markdown"], *beside)
+    if family == "teds":
+        return {"teds": parsebench_programs.teds(given["expected_markdown"], given["markdown"])}
+    if family == "tables":
+        return parsebench_programs.table_metrics(
+            given["expected_markdown"], given["markdown"], given["flags"]
+        )
+    if family == "document":
+        return parsebench_programs.document_metrics(given["rules"], given["markdown"])
+    return parsebench_programs.layout_metrics(given)
+
+
+def result_of(sample: Sample, results: dict[str, Any]) -> Prediction:
+    """What the board's program has of a document, as a prediction."""
+    found = next((own for name, own in results.items() if sample.document.endswith(Path(name).name)), None)
+    if found is None:
+        return Prediction(sample.id, "one", Status.NO_PREDICTION)
+    elements = []
+    for own in found["output"].get("layout_pages") or ():
+        for number, item in enumerate(own["items"]):
+            x, y, w, h = (item["bbox"][key] / own["width"] for key in "xywh")
+            box = Box(x, y, x + w, y + h)
+            elements.append(Element(str(number), "text_block", box, text=item["value"], confidence=0.9))
+    return Prediction(sample.id, "one", elements=tuple(elements), text=found["output"]["markdown"])
+
+
+@pytest.mark.conformance
+def test_means_of_runs_with_failures_are_the_boards(reference_data: Path, tmp_path: Path) -> None:
+    examples = [e for e in families(reference_data, "parsebench") if e["family"] == "run"]
+    assert examples
+    for example in examples:
+        given, folder = example["input"], tmp_path / example["id"]
+        folder.mkdir()
+        for name, rows in given["files"].items():
+            (folder / name).write_text("\n".join(map(json.dumps, rows)))
+        own, theirs = HEADLINES[given["group"]]
+        compared = {own: theirs, **(BESIDE if own == "grounding" else {})}
+        found: dict[str, list[float]] = {name: [] for name in compared}
+        for sample in load_corpus(f"parsebench:{folder}").samples():
+            assert sample.truth is not None
+            measured = values(sample.truth, result_of(sample, given["results"]))
+            for name in compared:
+                value = measured[name]
+                found[name] += [] if value is None else [value]
+        for name, theirs in compared.items():
+            mean = sum(found[name]) / len(found[name])
+            assert mean == pytest.approx(example["output"]["aggregate"][theirs]), (example["id"], name)
+
+
+@pytest.mark.conformance
+def test_parsebench_examples(reference_data: Path) -> None:
+    for example in families(reference_data, "parsebench"):
+        family, given, expected = example["family"], example["input"], example["output"]
+        if family == "run":
+            continue
+        if "crash" in expected:
+            with pytest.raises((ValueError, charts.TablesValuesError)):
+                own_result(family, given)
+            continue
+        for grid in expected.get("grids", ()):
+            del grid["context_after"]
+        assert same(own_result(family, given), expected, 1e-9), example["id"]
+
+
+HTML = "<table><tr><th>Port</th><th>Ships</th></tr><tr><td>Riga</td><td>12</td></tr></table>"
+
+
+def rule(kind: str, group: str, **arguments: Any) -> Fact:
+    return Fact(f"{group}/{kind}", kind, "parsebench", arguments, group=group)
+
+
+ORDER = rule("order", "text_content", before="one", after="two")
+BOLD = rule("is_bold", "text_formatting", text="two")
+POINT = rule("chart_data_point", "chart", value="12", labels=["Riga", "Ships"])
+
+
+def place(name: str, top: float, order: int | None) -> Fact:
+    """A line of text at a height."""
+    said = {"content": {"type": "text", "text": name}, "canonical_class": "Text", "page": 1}
+    return rule("layout", "layout", bbox=[0.1, top, 0.4, 0.2], **said, ro_index=order)
+
+
+PLACES = (place("one", 0.1, 0), place("two", 0.5, 1))
+BLOCKS = tuple(
+    Element(name, "text_block", Box(10, top, 50, top + 20), text=name)
+    for name, top in (("one", 10.0), ("two", 50.0))
+)
+
+
+def values(truth: Page, prediction: Prediction, spec: str = "parsebench") -> dict[str, float | None]:
+    return {row.metric: row.value for row in get_protocol(spec).score_page(truth, prediction, None).scores}
+
+
+def test_a_rule_that_is_not_made_as_the_board_makes_it_is_charged_to_nobody() -> None:
+    said = {"content": "text", "canonical_class": "Text", "page": 1, "ro_index": 0}
+    truth = Page("p", 100, 100, facts=(rule("layout", "layout", bbox=[0.1, 0.1, 0.4, 0.2], **said),))
+    rows = get_protocol("parsebench").score_page(truth, Prediction("p", "one", elements=BLOCKS), None).scores
+    assert {row.value for row in rows} == {None}
+    assert any("not made as the board makes it" in str(row.message) for row in rows)
+
+
+def test_a_perfect_document_passes_in_every_dimension() -> None:
+    cases = {"parsebench_cases": {"table": {"expected_markdown": HTML, "flags": {}}}}
+    truth = Page("p", 100, 100, facts=(ORDER, BOLD, POINT, *PLACES), annotation=cases, only_facts=True)
+    good = Prediction("p", "one", text=f"one\n\n**two**\n\n{HTML}", elements=BLOCKS)
+    assert set(values(truth, good).values()) == {1.0}
+    nothing = values(truth, Prediction("p", "one", text=""))
+    grounding = [nothing.pop(name) for name in [*nothing] if name.startswith("grounding")]
+    assert len(grounding) == 6 and set(grounding) == {None} and set(nothing.values()) == {0.0}
+
+
+def test_order_and_detection_stand_beside_grounding() -> None:
+    truth = Page("p", 100, 100, facts=PLACES, only_facts=True)
+    swapped = values(truth, Prediction("p", "one", text="", elements=BLOCKS[::-1]))
+    assert swapped["grounding"] == swapped["grounding_map"] == 1 and swapped["grounding_order"] == 0
+    half = values(truth, Prediction("p", "one", text="", elements=BLOCKS[:1]))
+    assert half["grounding"] == half["grounding_lar"] == 0.5 and half["grounding_lap"] == 1
+    assert half["grounding_map"] == 1, "upstream's average precision does not see what is missed"
+    twice = (*BLOCKS, Element("x", "text_block", Box(60, 60, 90, 90), text="more and more"))
+    assert values(truth, Prediction("p", "one", text="", elements=twice))["grounding_lap"] == 0.4
+
+
+def test_a_truth_without_order_leaves_grounding_out_as_upstream_does() -> None:
+    truth = Page("p", 100, 100, facts=(place("one", 0.1, None), place("two", 0.5, None)), only_facts=True)
+    output = Prediction("p", "one", text="", elements=BLOCKS)
+    assert values(truth, output)["grounding"] is None
+    assert values(truth, output, "parsebench(crashes_left_out=false)")["grounding_order"] == 1
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "kind", "markdown", "passed"),
+    [
+        ("Port", "Riga", "text", "**Shipper:** Maren **Port:** Riga", True),
+        ("Port", "Oslo", "text", "**Shipper:** Maren **Port:** Riga", False),
+        ("Cargo", "rope, sail", "text", "**Cargo:**\n- rope\n- sail\n", True),
+        ("Qty (row 2)", "7", "text", "| Item | Qty |\n|--|--|\n| rope | 5 |\n| sail | 7 |", True),
+        ("Agent", "", "text", "nothing here", False),
+        ("Frozen", "no", "checkbox", "☑ Fragile ☐ Frozen", True),
+        ("Signature", "M. Holt", "signature", "Signature: M. H.", True),
+    ],
+)
+def test_fields_of_forms_are_found(label: str, value: str, kind: str, markdown: str, passed: bool) -> None:
+    rule = {"type": "form_field", "label": label, "value": value, "value_type": kind}
+    assert parsebench_programs.run_rule(rule, markdown, {}, {})["passed"] is passed
+    blanks = parsebench_programs.run_rule(rule, "** " + " " * 50_000 + markdown, {}, {})
+    assert not blanks["passed"] and "too many blanks" in blanks["why"]
+
+
+def test_what_leaves_upstreams_means_is_worth_nothing_on_demand() -> None:
+    cases = {"parsebench_cases": {"table": {"expected_markdown": HTML, "flags": {}}}}
+    truth = Page("p", 100, 100, facts=PLACES, annotation=cases, only_facts=True)
+    wrong = Prediction("p", "one", text=HTML.replace("<td>", "<td colspan='x'>"))
+    assert values(truth, wrong)["tables"] is None and values(truth, wrong)["grounding"] is None
+    strict = values(truth, wrong, "parsebench(crashes_left_out=false,no_boxes_left_out=false)")
+    assert strict["tables"] == strict["grounding"] == 0
+
+
+def test_hostile_documents_and_rules_are_bounded() -> None:
+    truth = Page("p", 100, 100, facts=(ORDER, BOLD, POINT), only_facts=True)
+    for hostile in (
+        "<table>" * 3000,
+        "<table><tr><td colspan=99999999>a</td></tr></table>",
+        "|" * 20_000,
+        "*" * 5000,
+    ):
+        found = values(truth, Prediction("p", "one", text=hostile))
+        assert found["tables"] is None and found["charts"] == 0
+    broken = (rule("order", "text_content", before=5), rule("is_bold", "text_formatting", text=["x"]))
+    assert values(Page("p", 1, 1, facts=broken, only_facts=True), Prediction("p", "one", text="x"))
+
+
+def test_folders_of_the_board_are_loaded_scored_and_exported(tmp_path: Path) -> None:
+    folder = tmp_path / "bench"
+    folder.mkdir()
+    order = {"pdf": "docs/text/a.pdf", "type": "order", "rule": json.dumps({"before": "one", "after": "two"})}
+    table = {"pdf": "docs/table/b.pdf", "type": "expected_markdown", "expected_markdown": HTML}
+    unknown = {"pdf": "docs/text/a.pdf", "type": "is_blinking", "rule": "{}"}
+    broken = {"pdf": "docs/text/a.pdf", "type": "order", "rule": "{"}
+    (folder / "text_content.jsonl").write_text("\n".join(map(json.dumps, (order, unknown, broken))))
+    (folder / "table.jsonl").write_text(json.dumps(table))
+    corpus = load_corpus(f"parsebench:{folder}")
+    said = " ".join(str(remark) for remark in corpus.remarks)
+    assert "is_blinking" in said and "2 of 2 PDFs" in said and "text_content.jsonl" in said
+    outputs = tmp_path / "out"
+    outputs.mkdir()
+    (outputs / "a.md").write_text("one and two")
+    (outputs / "b.md").write_text(HTML)
+    run = import_predictions(tmp_path / "run", corpus, outputs, protocols=("parsebench",))
+    score_run(run, n_workers=1)
+    figures = Run.open(run.path).summary("parsebench").parsers["out"]
+    assert figures["tables"].value == figures["content_faithfulness"].value == figures["overall"].value == 1
+    export_board(run.path, "parsebench", tmp_path / "files")
+    written = json.loads((tmp_path / "files/out/docs/text/a.result.json").read_text())
+    assert written["output"]["markdown"] == "one and two"
+    with pytest.raises(CorpusError, match="Is this"):
+        load_corpus(f"parsebench:{outputs}")

@@ -1,0 +1,37 @@
+"""A hook of mkdocs: the pages in `plugins/NAME/docs` are part of the site, as `parsemark-NAME/`."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).parents[1]
+_LINK = re.compile(r"(?<=\]\()([^)#\s:]+\.md)")
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages of the plug-ins."""
+    for path in sorted(ROOT.glob("plugins/*/docs/*.md")):
+        files.append(File.generated(config, site_path(path), abs_src_path=str(path)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Turn links between pages, which are right on disk, into links of the site."""
+    file = page.file
+
+    def moved(link: re.Match[str]) -> str:
+        target = Path(posixpath.normpath(Path(file.abs_src_path).parent / link[0]))
+        return posixpath.relpath(site_path(target), posixpath.dirname(file.src_uri))
+
+    return _LINK.sub(moved, markdown)
+
+
+def site_path(path: Path) -> str:
+    """Where a page on disk stands in the site."""
+    parts = path.relative_to(ROOT).parts
+    return f"parsemark-{parts[1]}/{path.name}" if parts[0] == "plugins" else posixpath.join(*parts[1:])

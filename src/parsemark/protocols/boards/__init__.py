@@ -1,1 +1,0 @@
-"""Boards of others, by their own rules: their figures from the same run. `docs/boards.md` says whose."""
