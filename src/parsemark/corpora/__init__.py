@@ -1,6 +1,6 @@
-"""Pages with their truth, by the name of their corpus: loaded, made, carried by PDFs themselves, or damaged.
+"""Pages with their truth, by the name of their corpus: loaded, read from PDFs themselves, made, or damaged.
 
-`loaders` reads folders and other benchmarks' files, `carried` the truth that PDFs and sources bring along,
+`loaders` reads folders and benchmarks' files; `tagged` and `source_pairs` find truth in PDFs and sources;
 `latex` compiles real sources, `synthetic` makes documents, `degrade` makes pages harder to read.
 """
 

@@ -15,10 +15,10 @@ from itertools import zip_longest
 from pathlib import Path
 
 from parsemark.corpora.base import Corpus
-from parsemark.corpora.carried.content import readable
 from parsemark.corpora.files import hash_of_files, read_manifest
 from parsemark.corpora.latex import glyphs as signs
 from parsemark.corpora.making import Progress, silent
+from parsemark.corpora.tagged.text import readable
 from parsemark.errors import CorpusError
 from parsemark.formats import says_the_same
 from parsemark.formats.notation import fold_notation, without_accents
