@@ -21,7 +21,7 @@ def test_every_extra_is_listed_with_a_library_of_its_own() -> None:
         for item in setup.everything()
         if item.name.startswith("[")
     }
-    assert listed.keys() == EXTRAS.keys() - {"lies"}  # the name of `misleading` in older versions
+    assert listed.keys() == EXTRAS.keys()
     for extra, library in listed.items():
         assert any(requirement.startswith(library) for requirement in EXTRAS[extra]), extra
 
@@ -34,6 +34,15 @@ def test_what_is_missing_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("COLUMNS", "160")
     shown = CliRunner().invoke(app, ["doctor"]).stdout
     assert "pip install 'parsemark[figures]'" in shown and "[figures] matplotlib" in shown
+
+
+def test_plugin_distributions_are_listed_with_what_they_bring(monkeypatch: pytest.MonkeyPatch) -> None:
+    plugins = {"parsemark-nothing": {"parsemark.makers": ["a", "b"], "parsemark.checks": ["c"]}, "pytest": {}}
+    monkeypatch.setattr(setup, "own_plugins", lambda: plugins)
+    absent, present = (item for item in setup.everything() if item.name in plugins)
+    assert not absent.found and absent.enables == "checks c; makers a, b"
+    assert absent.install == "pip install parsemark-nothing"
+    assert present.found and present.version == pytest.__version__
 
 
 def test_fonts_that_some_papers_want_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
