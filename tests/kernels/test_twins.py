@@ -338,6 +338,55 @@ def test_column_maxima(impl: ModuleType, matrix: list[list[float]], data: st.Dat
     assert found.tolist() == best
 
 
+_multiples = st.integers(0, 64).map(lambda n: n / 64)  # sums of these are exact
+
+
+@st.composite
+def lines_of_texts(draw: st.DrawFn) -> tuple[list[list[float]], *tuple[list[list[int]], ...]]:
+    """A matrix of likenesses, then for both sides the ids and the flags, line by line."""
+    width, length = draw(st.integers(1, 4)), draw(st.integers(0, 4))
+    matrix = draw(st.lists(st.lists(_multiples, min_size=width, max_size=width), min_size=1, max_size=4))
+    sides = []
+    for texts in (len(matrix), width):
+        count = draw(st.integers(0, 4))
+        for values in (st.integers(0, texts - 1), st.booleans()):
+            line = st.lists(values, min_size=length, max_size=length)
+            sides.append(draw(st.lists(line, min_size=count, max_size=count)))
+    return matrix, *sides
+
+
+@both
+@given(lines_of_texts())
+def test_line_likeness(impl: ModuleType, case: tuple[list, list, list, list, list]) -> None:
+    matrix, a, filled_a, b, filled_b = case
+    length = len((a or b or [[]])[0])
+    as_columns = [
+        np.ascontiguousarray(np.array(lines, dtype=kind).reshape(len(lines), length).T)
+        for lines, kind in ((a, np.int64), (b, np.int64), (filled_a, np.bool_), (filled_b, np.bool_))
+    ]
+    likeness = impl.line_likeness(np.array(matrix, dtype=np.float32), *as_columns)
+    assert likeness.shape == (len(a), len(b))
+    for i, (one, said) in enumerate(zip(a, filled_a, strict=True)):
+        for j, (other, told) in enumerate(zip(b, filled_b, strict=True)):
+            pairs = zip(one, other, said, told, strict=True)
+            values = [matrix[x][y] for x, y, is_said, is_told in pairs if is_said or is_told]
+            assert likeness[i, j] == (sum(values) / len(values) if values else 0)
+
+
+@both
+def test_lines_that_do_not_fit_are_refused(impl: ModuleType) -> None:
+    matrix, ids, flags = np.zeros((2, 3), np.float32), np.zeros((2, 1), np.int64), np.ones((2, 1), np.bool_)
+    for arguments, error in (
+        ((ids, ids[:1], flags, flags[:1]), ValueError),
+        ((ids, ids, flags[:1], flags), ValueError),
+        ((ids + 2, ids, flags, flags), IndexError),
+        ((ids, ids + 3, flags, flags), IndexError),
+        ((ids, ids - 1, flags, flags), IndexError),
+    ):
+        with pytest.raises(error):
+            impl.line_likeness(matrix, *arguments)
+
+
 @both
 @pytest.mark.parametrize(
     ("ids", "error"),

@@ -212,8 +212,8 @@ def line_likeness(
             raise IndexError("an id names no text")
     sums = np.zeros((a.shape[1], b.shape[1]), dtype=np.float32)
     counts = np.zeros(sums.shape, dtype=np.int64)
-    for one, other, said, told in zip(a, b, filled_a, filled_b, strict=True):
-        either = said[:, None] | told[None, :]
+    for one, other, filled_one, filled_other in zip(a, b, filled_a, filled_b, strict=True):
+        either = filled_one[:, None] | filled_other[None, :]
         sums += matrix[one[:, None], other[None, :]] * either
         counts += either
     means: NDArray[np.float64] = sums / np.maximum(counts, 1)

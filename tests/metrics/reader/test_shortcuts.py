@@ -7,7 +7,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
@@ -15,7 +15,7 @@ from rapidfuzz.process import cdist
 from parsemark.formats import notation
 from parsemark.formats.html import tables, tree
 from parsemark.metrics import TableInput, get_metric
-from parsemark.metrics.reader import likeness, metric, sheet, symbols, texts
+from parsemark.metrics.reader import likeness, metric, sheet, symbols, texts, value_kinds
 from parsemark.metrics.reader.align import Likenesses, _similarities
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import Structure
@@ -183,3 +183,32 @@ def _markdown(rows: list[list[str]]) -> str:
 
 def _read(truth: str, pred: str) -> object:
     return get_metric("reader").compute(TableInput(truth), TableInput(pred))
+
+
+# One pattern that says plainly what `may_have_other_ways` looks for in parts.
+_OTHER_WAYS = re.compile(
+    r"(?i)[:(△▲▵☐☒☑🗹⊠▢\[+$€£¥₹年~∼…]|\d\s?(?:to|bis|h|-|\.\.)\s?\d|\d\s?[ap]\.?m\b"
+    r"|(?:1[5-9]|20)\d\d[-/.]|[-/.\s](?:1[5-9]|20)\d\d|USD|EUR|GBP|JPY|INR|CHF|CNY|RMB"
+)
+_PIECES = (
+    *"0129 -./\nx:年m",
+    "to",
+    "Bis",
+    "H",
+    "..",
+    "a.m",
+    "PM",
+    "pm",
+    "1",
+    "15",
+    "20",
+    "2019",
+    "usd",
+    "Rmb",
+)
+
+
+@settings(max_examples=500)
+@given(st.lists(st.sampled_from(_PIECES), max_size=7).map("".join))
+def test_no_other_way_to_write_a_value_is_overlooked(text: str) -> None:
+    assert value_kinds.may_have_other_ways(text) == bool(_OTHER_WAYS.search(text))
