@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from parsemark.errors import CorpusError
 from parsemark.model import Fact, Page, Prediction, Status
 from parsemark.plain_words import counted
-from parsemark.protocols.board_truth import UNREADABLE, stray_facts, unreadable_notes
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.figures.figure import FigureInfo, FigureSums, Floats, read_figures
 from parsemark.protocols.figures.summary import Summary
@@ -67,8 +65,8 @@ class FactsProtocol(PageProtocol):
     def deciding(self, facts: Sequence[Fact], truth: Page, prediction: Prediction) -> Decide:
         """Prepare what decides the facts of one page.
 
-        What it gives may raise CorpusError for a fact that cannot be read, IndexError where the board's own
-        code fails, and TooHardError where ours gives up.
+        What it gives may raise IndexError where the benchmark's own code fails, and TooHardError where ours
+        gives up. Facts that cannot be read are refused by `check_fact` when their page is loaded.
         """
 
     @abstractmethod
@@ -91,9 +89,8 @@ class FactsProtocol(PageProtocol):
         A page on which the parser failed passes nothing; its facts stay.
         """
         facts = [fact for fact in truth.facts if self.asks_about(fact)] if truth else []
-        stray = stray_facts(truth, prediction)
         if truth is None or not facts:
-            return PageScores(scores=[ScoreRow.of_page(prediction, "facts", None, Status.NO_TRUTH), *stray])
+            return PageScores(scores=[ScoreRow.of_page(prediction, "facts", None, Status.NO_TRUTH)])
         has_failed = prediction.status is Status.METRIC_FAILED or (
             prediction.status is not Status.OK and prediction.text is None
         )
@@ -109,16 +106,11 @@ class FactsProtocol(PageProtocol):
             undecided = Status.METRIC_FAILED if outcome.counts else Status.NO_TRUTH
             status = undecided if outcome.passed is None else Status.OK
             rows.append(replace(ScoreRow(*place, value, status, outcome.why or None), pred=outcome.found))
-        return PageScores(scores=rows + stray)
+        return PageScores(scores=rows)
 
     def _outcome(self, fact: Fact, decide: Decide) -> Outcome:
         try:
             return decide(fact)
-        except CorpusError as error:
-            return Outcome(None, f"{UNREADABLE}: fact {fact.id}: {error}", counts=False)
-        except (AttributeError, KeyError, TypeError):  # only facts come in any form
-            why = f"its arguments have not the form that '{fact.kind}' takes"
-            return Outcome(None, f"{UNREADABLE}: fact {fact.id}: {why}", counts=False)
         except IndexError as error:
             return Outcome(self.crashed, f"upstream's code fails here: {error}")
         except TooHardError as error:
@@ -143,8 +135,7 @@ class FactsProtocol(PageProtocol):
 
     def summarise(self, tables: RunTables) -> Summary:
         """All figures, and how many facts could not be tried."""
-        notes = [*unreadable_notes(tables), *FactTotals.of(tables).notes()]
-        return self.summary_of(tables, self.figure_sums(tables), notes=notes)
+        return self.summary_of(tables, self.figure_sums(tables), notes=FactTotals.of(tables).notes())
 
     def presentation(self) -> Presentation:
         """Show facts page by page, and write the board's files."""
