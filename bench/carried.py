@@ -19,16 +19,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
+import parsemark as pm
 from bench._carried_sources import by_pandoc, write_latex, write_sheets
 from parsemark import load_corpus
 from parsemark.corpora.carried.laying import read_pair
 from parsemark.corpora.carried.tagged import TaggedDocument, TaggedPage, read_tagged
-from parsemark.corpora.synthetic.language import LANGUAGES
-from parsemark.corpora.synthetic.make import make_synthetic
-from parsemark.corpora.synthetic.options import DocumentOptions
-from parsemark.corpora.synthetic.renderers import docx, html
 from parsemark.errors import MakingError
 from parsemark.model import Box, Category, Element, Page, Table
+from parsemark_makers.synthetic.language import LANGUAGES
+from parsemark_makers.synthetic.renderers import docx, html
 
 PAGES = int(os.environ.get("PARSEMARK_CARRIED_PAGES", "40"))
 SEED = int(os.environ.get("PARSEMARK_CARRIED_SEED", "1"))
@@ -70,8 +69,8 @@ def corpus(renderer: str, folder: Path, languages: Sequence[str] = ("english", "
     """Documents of a maker, made once."""
     out = folder / renderer
     if not out.exists():
-        options = DocumentOptions(renderer, PAGES, SEED, name=renderer, languages=tuple(languages))
-        make_synthetic(options, out)
+        spec = f"{renderer}(languages={'+'.join(languages)})"
+        pm.make_corpus(spec, out, pages=PAGES, seed=SEED)
     return out
 
 

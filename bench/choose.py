@@ -18,14 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
+import parsemark as pm
 from parsemark import api
 from parsemark.choose.choice import page_scores
 from parsemark.choose.label_order import draw_order
 from parsemark.choose.sanity import layer_texts, measure_sanity
 from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 from parsemark.corpora import load_corpus
-from parsemark.corpora.synthetic.make import make_synthetic
-from parsemark.corpora.synthetic.options import SyntheticOptions
 from parsemark.engine.scoring.score import score_run
 from parsemark.protocols import get_protocol
 from parsemark.stats.prediction_powered import estimate_mean, standings
@@ -66,7 +65,7 @@ def runs() -> Iterator[Path]:
     corpus = home / f"synthetic-{N_PAGES}"
     if not (corpus / "corpus.json").exists():
         shutil.rmtree(corpus, ignore_errors=True)  # half made when something stopped us
-        make_synthetic(SyntheticOptions(pages=N_PAGES, seed=SEED), corpus)
+        pm.make_corpus("synthetic", corpus, pages=N_PAGES, seed=SEED)
     yield made(str(corpus), home / "choose-synthetic")
     data = os.environ.get("PARSEMARK_DATA")
     if data is None:

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations
 from pathlib import Path
 
+import parsemark as pm
 from bench.choose import made
 from parsemark import api
-from parsemark.corpora.degrade import DegradeOptions, degrade_corpus
 from parsemark.engine.derived.estimated import models_by_document
 from parsemark.engine.derived.parsers import (
     JudgedTables,
@@ -84,7 +84,7 @@ def runs() -> Iterator[tuple[str, Path]]:
     scans = home / "demo-scans"
     if not (scans / "corpus.json").exists():
         shutil.rmtree(scans, ignore_errors=True)  # half made when something stopped us
-        degrade_corpus("demo", scans, DegradeOptions())
+        pm.make_corpus("degraded", scans, corpus="demo")
     yield "scans", made(str(scans), home / "confidence-scans-parses", SCANNED)
     if (data := os.environ.get("PARSEMARK_DATA")) is None:
         print("PARSEMARK_DATA is not set: ICDAR-2013 is left out.")

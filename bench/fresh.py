@@ -11,8 +11,6 @@ from pathlib import Path
 from scipy.stats import kendalltau
 
 import parsemark as pm
-from parsemark.corpora.synthetic.make import make_synthetic
-from parsemark.corpora.synthetic.options import SyntheticOptions
 
 PARSERS = ("pdfplumber", "camelot(flavor=stream)", "liteparse", "pdf-inspector", "pymupdf4llm")
 SEEDS = (20261, 20262)
@@ -23,10 +21,9 @@ def main() -> bool:
     summaries = []
     with tempfile.TemporaryDirectory() as folder:
         for seed in SEEDS:
-            make_synthetic(
-                SyntheticOptions(PAGES, seed=seed, document_pages=1), Path(folder) / f"corpus-{seed}"
-            )
-            run = pm.bench(str(Path(folder) / f"corpus-{seed}"), PARSERS, out=Path(folder) / f"run-{seed}")
+            corpus = Path(folder) / f"corpus-{seed}"
+            pm.make_corpus("synthetic(document_pages=1)", corpus, pages=PAGES, seed=seed)
+            run = pm.bench(corpus, PARSERS, out=Path(folder) / f"run-{seed}")
             summaries.append(run.summary("tables"))
     first, second = summaries
     names = [name for name in PARSERS if first.figure(name, first.primary)]

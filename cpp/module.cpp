@@ -14,6 +14,7 @@
 #include "edit_similarity.hpp"
 #include "grid_alignment.hpp"
 #include "ordered_tree.hpp"
+#include "plain_table.hpp"
 #include "row_tree.hpp"
 #include "sequence_matcher.hpp"
 #include "similarity_matrix.hpp"
@@ -40,6 +41,31 @@ std::vector<Text> to_texts(const nb::list& items) {
   texts.reserve(items.size());
   for (nb::handle item : items) texts.push_back(to_text(item));
   return texts;
+}
+
+nb::object to_str(const char32_t* characters, std::size_t length) {
+  return nb::steal(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, characters, static_cast<Py_ssize_t>(length)));
+}
+
+nb::object plain_table(nb::str text) {
+  const std::optional<PlainTable> table = read_plain_table(to_text(text));
+  if (!table) return nb::none();
+  nb::list texts;
+  std::size_t begin = 0;
+  for (std::size_t end : table->ends) {
+    texts.append(to_str(table->characters.data() + begin, end - begin));
+    begin = end;
+  }
+  nb::dict spans, marked;
+  for (const auto& [cell, rows, cols] : table->spans) spans[nb::int_(cell)] = nb::make_tuple(rows, cols);
+  for (const auto& [cell, pieces] : table->marked) {
+    nb::list said;
+    for (const Text& piece : pieces) said.append(to_str(piece.data(), piece.size()));
+    marked[nb::int_(cell)] = said;
+  }
+  nb::object headers = nb::none();
+  if (table->says_headers) headers = nb::cast(table->headers);
+  return nb::make_tuple(table->start, table->end, table->row_lengths, texts, spans, headers, marked);
 }
 
 RowTree make_row_tree(std::vector<int> row_lengths, std::vector<std::int64_t> labels, const nb::list& texts) {
@@ -201,7 +227,7 @@ Matrix maxima(const Floats& matrix, const Ids& ids) {
 NB_MODULE(_native, m) {
   m.doc() = "Fast twins of the functions in parsemark.kernels.";
   // An editable checkout can be newer than what was compiled; the version tells (kernels/pure.py).
-  m.attr("VERSION") = 5;
+  m.attr("VERSION") = 6;
 
   nb::class_<RowTree>(m, "RowTree");
   nb::class_<OrderedTree>(m, "OrderedTree");
@@ -213,6 +239,7 @@ NB_MODULE(_native, m) {
   m.def("text_grid", &make_text_grid, "rows"_a, "cols"_a, "ids"_a, "texts"_a);
   m.def("span_grid", &make_span_grid, "rows"_a, "cols"_a, "ids"_a, "spans"_a);
 
+  m.def("read_plain_table", &plain_table, "text"_a);
   m.def(
       "row_tree_distance",
       [](const RowTree& a, const RowTree& b, bool structure_only) {

@@ -13,32 +13,49 @@ import sys
 import tempfile
 from pathlib import Path
 
-from parsemark.corpora.files import write_manifest
-from parsemark.corpora.schema import CorpusFile
-from parsemark.corpora.synthetic.language import LANGUAGES, vocabulary
-from parsemark.corpora.synthetic.make import make_synthetic
-from parsemark.corpora.synthetic.options import DocumentOptions, Options, SyntheticOptions
+import parsemark as pm
+from parsemark.corpora.making import CorpusFile, write_manifest
+from parsemark_makers.synthetic import Docx, Html, Synthetic, Typst
+from parsemark_makers.synthetic.language import LANGUAGES, vocabulary
+from parsemark_makers.synthetic.make import DocumentMaker
 
 SEED = 3
-LINES = {"full": 0.25, "booktabs": 0.3, "partial": 0.2, "none": 0.25}
+LINES = ("full:0.25", "booktabs:0.3", "partial:0.2", "none:0.25")
 FROM_THE_LEFT = tuple(language for language in LANGUAGES if not vocabulary(language).right_to_left)
 """Parsers differ in which column of an Arabic table is the first; the demo does not judge that."""
-PARTS: tuple[Options, ...] = (
-    SyntheticOptions(
-        17, SEED, "demo", empty=1 / 3, long=0.1, document_pages=2, rotated=0.15, french=0.3, lines=LINES
+SHORT = {"document_pages": 0.5, "long": 0.2}
+PARTS: tuple[DocumentMaker, ...] = (
+    Synthetic(
+        pages=17,
+        seed=SEED,
+        name="demo",
+        empty=1 / 3,
+        long=0.1,
+        document_pages=2,
+        rotated=0.15,
+        french=0.3,
+        lines=LINES,
     ),
-    DocumentOptions("typst", 17, SEED, "demo-typst", FROM_THE_LEFT, ("report", "statement"), 0.4, 0.0),
-    DocumentOptions("html", 14, SEED, "demo-web", ("english", "french"), document_pages=0.5, long=0.2),
-    DocumentOptions("docx", 12, SEED, "demo-word", ("english", "french"), document_pages=0.5, long=0.2),
+    Typst(
+        pages=17,
+        seed=SEED,
+        name="demo-typst",
+        languages=FROM_THE_LEFT,
+        kinds=("report", "statement"),
+        document_pages=0.4,
+        long=0.0,
+    ),
+    Html(pages=14, seed=SEED, name="demo-web", **SHORT),
+    Docx(pages=12, seed=SEED, name="demo-word", **SHORT),
 )
 
 
 def make_demo(out: Path) -> CorpusFile:
     """Make the pages of all renderers and put them into one folder."""
     with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
-        for options in PARTS:
-            part = Path(work) / options.renderer
-            make_synthetic(options, part)
+        for maker in PARTS:
+            part = Path(work) / maker.renderer
+            pm.make_corpus(maker, part)
             for folder in ("pdfs", "truth"):
                 shutil.copytree(part / folder, out / folder, dirs_exist_ok=True)
     return write_manifest(
@@ -48,7 +65,7 @@ def make_demo(out: Path) -> CorpusFile:
         description="Synthetic pages with exact truth, made with LaTeX, Typst, Chromium and LibreOffice.",
         generator="parsemark demo 3",
         seed=SEED,
-        settings={options.renderer: options.settings() for options in PARTS},
+        settings={maker.renderer: maker.settings() for maker in PARTS},
     )
 
 

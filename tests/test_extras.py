@@ -32,8 +32,7 @@ def packages(requirements: list[str]) -> set[str]:
 def test_the_lists_are_those_of_pyproject() -> None:
     core = packages(PROJECT["dependencies"])
     optional = PROJECT["optional-dependencies"]
-    assert optional["lies"] == ["parsemark[misleading]"], "the name in older versions goes on working"
-    assert {extra.name for extra in EXTRAS} == set(optional) - {"lies"}
+    assert {extra.name for extra in EXTRAS} == set(optional)
     for extra in EXTRAS:
         required = PROJECT["optional-dependencies"][extra.name]
         assert extra.name == "bench" or required[0] == "parsemark[bench]"
@@ -110,7 +109,9 @@ def test_errors_of_other_modules_stay_what_they_are() -> None:
 
 
 def test_only_what_matters_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "typst", None)
-    require("makers", "Making pages", ["docx"])
-    with pytest.raises(MissingDependencyError, match=r"^Making pages needs typst\. .*parsemark\[makers\]"):
-        require("makers", "Making pages", ["typst", "docx"])
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    require("carried", "Reading sheets", ["docx"])
+    with pytest.raises(
+        MissingDependencyError, match=r"^Reading sheets needs openpyxl\. .*parsemark\[carried\]"
+    ):
+        require("carried", "Reading sheets", ["openpyxl", "docx"])

@@ -59,7 +59,8 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("plugins")
     blocks = re.findall(r"`([\w.]+)`[^`]*?:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL)
     files = dict(blocks)
-    assert set(files) == {"pyproject.toml", "acme_metric.py", "acme_corpus.py", "acme_protocol.py"}
+    names = ("acme_metric.py", "acme_corpus.py", "acme_maker.py", "acme_protocol.py")
+    assert set(files) == {"pyproject.toml", *names}
     described = tomllib.loads(files.pop("pyproject.toml"))
     # Without it setuptools refuses several modules in one folder, or takes another folder for the package.
     assert {f"{name}.py" for name in described["tool"]["setuptools"]["py-modules"]} == set(files)
@@ -79,12 +80,12 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def commands() -> list[str]:
     found = re.findall(r"^    (parsemark .*)$", PAGE, re.MULTILINE)
-    assert len(found) == 5
+    assert len(found) == 6
     return found
 
 
 def test_every_command_of_the_page_works(work: Path) -> None:
-    metrics, pairs, listed, checked, scored = commands()
+    metrics, pairs, listed, checked, made, scored = commands()
     assert "same_shape: Right numbers of rows and columns" in parsemark(work, metrics)
     parsemark(work, pairs)
     scores = [json.loads(line) for line in (work / "scores.jsonl").read_text().splitlines()]
@@ -95,6 +96,8 @@ def test_every_command_of_the_page_works(work: Path) -> None:
     shown = parsemark(work, listed)
     assert "2 pages, 2 with truth" in shown and "three.pdf: is left out" in shown
     assert "remarks: 1" in parsemark(work, checked)
+    assert "receipts: 3 pages" in parsemark(work, made)
+    assert "3 pages, 3 with truth" in parsemark(work, "parsemark corpus list receipts")
     shown = parsemark(work, scored)
     assert "Right count" in shown and "same_shape" in shown
     assert re.search(r"mine +0\.500", shown)

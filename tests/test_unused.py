@@ -18,6 +18,7 @@ PLAIN_DECORATORS = {
 """Others register what they decorate: commands, checks of a model, hooks of a library."""
 CALLED_FROM_OUTSIDE = {
     "format_commands": "typer calls it to list commands",
+    "format_epilog": "typer calls it to end the help of a command",
     "find_class": "pickle.Unpickler calls it",
     "readinto": "io.BufferedReader calls it",
     "handle_starttag": "html.parser calls it",

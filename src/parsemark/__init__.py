@@ -21,7 +21,7 @@ _PUBLIC = {
         "store": "Run",
         "api": (
             "bench build_report calibrate board gate score_predictions bundle_run compare "
-            "ensemble estimate_confidence score_run verify_bundle"
+            "ensemble estimate_confidence make_corpus score_run verify_bundle"
         ),
         "version_history": "bisect history",
     }.items()
@@ -34,8 +34,8 @@ __all__ = [
     "Box", "Cell", "Element", "FormatError", "Page", "ParsemarkError", "Prediction", "Run", "Sample", "Score",
     "Status", "Table", "__version__", "bench", "bisect", "board", "build_report", "bundle_run", "calibrate",
     "compare", "ensemble", "estimate_confidence", "gate", "get_metric", "get_parser", "grits", "history",
-    "list_metrics", "load_corpus", "read_document", "read_table", "read_tables", "score", "score_predictions",
-    "score_run", "teds", "verify_bundle", "write_document", "write_table",
+    "list_metrics", "load_corpus", "make_corpus", "read_document", "read_table", "read_tables", "score",
+    "score_predictions", "score_run", "teds", "verify_bundle", "write_document", "write_table",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         ensemble,
         estimate_confidence,
         gate,
+        make_corpus,
         score_predictions,
         score_run,
         verify_bundle,

@@ -12,6 +12,7 @@ LOG = logging.getLogger("parsemark")
 
 if TYPE_CHECKING:
     from parsemark.corpora import Corpus
+    from parsemark.corpora.making import MadeCorpus, Maker
     from parsemark.engine.derived.confidences import Calibration, ConfidenceRow, Estimated
     from parsemark.engine.events import Events
     from parsemark.engine.parsing.parse import ParseOptions
@@ -304,6 +305,53 @@ def gate(
     older = None if old is None else _opened(old)
     return gate_runs(
         _opened(new), older, limits or GateLimits(), parsers=parsers, protocol=protocol, time_again=time_again
+    )
+
+
+def make_corpus(
+    maker: str | Maker,
+    out: str | Path,
+    *,
+    pages: int | None = None,
+    seed: int | None = None,
+    corpus: str | Path | Corpus | None = None,
+    sources: Sequence[str | Path] = (),
+    workers: int | None = None,
+    commit: str | Path | None = None,
+    reveal: str | Path | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> MadeCorpus:
+    """Make a corpus with a maker, which another package brings (`pip install parsemark-makers`).
+
+    Args:
+        maker: A spec such as `typst(languages=english+french)`, or a maker.
+        out: The folder of the corpus; it must be new or empty. It is written whole or not at all.
+        pages: Number of pages, for makers that have the option `pages`.
+        seed: Seed, for makers that have the option `seed`.
+        corpus: The corpus whose pages are copied with changes (`degraded`, `misleading`).
+        sources: Files that the maker reads (`latex`, `features`).
+        workers: Processes; one per CPU by default.
+        commit: File for a commitment to the pages; its secret is written beside it, as `FILE.secret.json`.
+            Without a seed one is drawn.
+        reveal: A secret: make its pages again and compare them with the commitment beside it.
+        progress: Called with the number of new pages or documents, and with the total if it is known.
+
+    Raises:
+        UsageError: The maker has no such option, or does not read what it is given.
+    """
+    from parsemark.corpora.making import run_maker
+
+    given = {"pages": pages, "seed": seed}
+    return run_maker(
+        maker,
+        Path(out),
+        options={key: value for key, value in given.items() if value is not None},
+        corpus=None if corpus is None else _loaded(corpus),
+        sources=[Path(source) for source in sources],
+        workers=workers,
+        commit=None if commit is None else Path(commit),
+        reveal=None if reveal is None else Path(reveal),
+        progress=progress or (lambda n, total: None),
     )
 
 

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -192,12 +192,15 @@ class Registry:
     kind: str
     group: str
     builtin: Mapping[str, str]
-    _plugins: dict[str, str] | None = field(default=None, repr=False)
+    _plugins: dict[str, EntryPoint] | None = field(default=None, repr=False)
+
+    def _points(self) -> dict[str, EntryPoint]:
+        if self._plugins is None:
+            self._plugins = {point.name: point for point in entry_points(group=self.group)}
+        return self._plugins
 
     def _targets(self) -> dict[str, str]:
-        if self._plugins is None:
-            self._plugins = {point.name: point.value for point in entry_points(group=self.group)}
-        return {**self._plugins, **self.builtin}
+        return {**{name: point.value for name, point in self._points().items()}, **self.builtin}
 
     def names(self) -> list[str]:
         """All known names, sorted."""
@@ -237,6 +240,11 @@ class Registry:
         """The error that says that what another package registered as `name` does not work, and why."""
         why = f"{type(error).__name__}: {error}"
         return PluginError(self.kind, name, self._targets().get(name, "?"), why[:500])
+
+    def distribution(self, name: str) -> str:
+        """Return the distribution that brings a name: `parsemark`, or the package that registers it."""
+        point = None if name in self.builtin else self._points().get(name)
+        return "parsemark" if point is None or point.dist is None else point.dist.name
 
     def is_plugin(self, name: str) -> bool:
         """Whether another package brings it."""

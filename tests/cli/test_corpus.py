@@ -37,8 +37,3 @@ def test_pages_of_which_facts_alone_are_known_are_not_said_to_have_no_tables() -
     assert status() == "no tables"
     assert status(elements=(Element("e", "title", text="x"),)) == "no tables, 1 other element"
     assert status(covered=frozenset({"title"})) == "nothing known of its elements"
-
-
-def test_the_older_name_of_a_command_says_what_it_is() -> None:
-    found = CliRunner().invoke(app, ["corpus", "lie", "--help"])
-    assert "The older name of `parsemark corpus mislead`" in found.stdout

@@ -21,7 +21,7 @@ def test_every_extra_is_listed_with_a_library_of_its_own() -> None:
         for item in setup.everything()
         if item.name.startswith("[")
     }
-    assert listed.keys() == EXTRAS.keys() - {"lies"}  # the name of `misleading` in older versions
+    assert listed.keys() == EXTRAS.keys()
     for extra, library in listed.items():
         assert any(requirement.startswith(library) for requirement in EXTRAS[extra]), extra
 

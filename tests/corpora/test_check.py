@@ -11,7 +11,6 @@ from parsemark.corpora.check import CheckReport, check_corpus, check_page
 from parsemark.corpora.check import _compare as compare
 from parsemark.corpora.describe import corpus_info, draw_truth
 from parsemark.corpora.files import write_manifest
-from parsemark.corpora.latex import tex_grids
 from parsemark.model import Box, Cell, Page, Sample
 from parsemark.pdf import Glyph, PageInk
 
@@ -140,63 +139,6 @@ def test_text_that_is_not_shown_is_listed(one: Path) -> None:
     report = check_corpus(load_corpus(str(one)))
     assert report.causes == {"text not in the text layer": 1} and not report.is_faithful
     assert report.summary()[0] == "pages: 1; problems: 0; disagreements: 1"
-
-
-@pytest.mark.latex
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-def test_a_grid_that_is_not_tex_s_is_a_problem(one: Path) -> None:
-    def change(data) -> None:
-        table = table_of(data)
-        table["latex"] = r"\begin{tabular}{ll} a & b \\ c & d \end{tabular}"
-
-    edit(one, change)
-    problems = check_corpus(load_corpus(str(one))).problems
-    assert [p for p in problems if "differs from TeX's own" in p]
-
-
-@pytest.mark.latex
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-@pytest.mark.parametrize(
-    ("latex", "rows"),
-    [
-        (r"\begin{tabular}{r@{.}lc} 12 & 5 & + \\ 3 & 25 & -- \end{tabular}", [["12.5", "+"], ["3.25", "–"]]),
-        (
-            r"\begin{tabular}{lll}\multicolumn{2}{l}{a} & b \\ \multicolumn{2}{l}{c} & d \end{tabular}",
-            [["a", "b"], ["c", "d"]],
-        ),
-    ],
-)
-def test_columns_that_no_reader_sees_are_listed_by_their_own_cause(one: Path, latex: str, rows) -> None:
-    def change(data) -> None:
-        cells = [
-            {"row": r, "col": c, "rowspan": 1, "colspan": 1, "text": text, "header": None, "box": None}
-            for r, texts in enumerate(rows)
-            for c, text in enumerate(texts)
-        ]
-        table_of(data).update(latex=latex, html=None, table={"n_rows": 2, "n_cols": 2, "cells": cells})
-
-    edit(one, change)
-    report = check_corpus(load_corpus(str(one)))
-    assert report.problems == []
-    assert report.grids == report.grids_equal + 1
-    assert report.grids_normalised == report.causes["grid: normalised columns"] == 1
-    assert "1 more but for normalised columns" in "".join(report.summary())
-
-
-@pytest.mark.latex
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-def test_a_table_without_end_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tex_grids, "CPU_S", 1.0)
-    good = r"\begin{tabular}{ll}a & b\\c & d\end{tabular}"
-    endless = r"\begin{tabular}{l}\loop\iftrue\repeat\end{tabular}"
-    undefined = r"\begin{tabular}{ll}\undefinedcommand & 2\end{tabular}"
-    found = tex_grids.tex_grids([good, endless, undefined, good])
-    assert [None if grid is None else (grid.n_rows, grid.n_cols) for grid in found] == [
-        (2, 2),
-        None,
-        None,
-        (2, 2),
-    ]
 
 
 def test_elements_without_boxes_are_not_called_right(one: Path) -> None:

@@ -84,20 +84,6 @@ def test_tables_that_cannot_be_read_are_counted_in_the_list(tmp_path: Path) -> N
     assert "1 table (1 cannot be read)" in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("command", "options"), [("degrade", ["--dpi", "50"]), ("mislead", ["--kinds", "white"])]
-)
-def test_pages_without_truth_are_not_in_a_copy_and_named(
-    tmp_path: Path, command: str, options: list[str]
-) -> None:
-    docs, out = own_documents(tmp_path / "docs"), tmp_path / "out"
-    result = runner.invoke(app, ["corpus", command, f"folder:{docs}", "--out", str(out), *options])
-    assert result.exit_code == 0, result.output
-    assert "odd-p1: is left out: it has no truth." in " ".join(result.stderr.split())
-    assert f"{len(load_corpus(str(out)))} page" in result.stdout
-    assert "odd-p1" not in load_corpus(str(out)).keys
-
-
 def correct(corpus: str, changes: object, tmp_path: Path) -> Result:
     file = tmp_path / "corrections.json"
     file.write_text(json.dumps(changes))
@@ -148,7 +134,6 @@ def test_a_correction_that_does_not_fit_is_refused(tmp_path: Path, entry: object
     [
         ["corpus", "schema"],
         ["corpus", "pages", "demo"],
-        ["corpus", "degrade", "demo"],
         ["corpus", "correct", "demo", "--corrections", "corrections.json"],
     ],
     ids=lambda command: command[1],

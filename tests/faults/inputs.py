@@ -12,11 +12,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.corpora.test_sources import BAD_ARCHIVES, archive
+from plugins.makers.tests.test_sources import BAD_ARCHIVES, archive
 from tests.faults.common import Case
 
-from parsemark.corpora.latex.sources import locate, read_document
 from parsemark.system.pdflatex import CompileLimits, compile_latex
+from parsemark_makers.latex.sources import locate, read_document
 
 N_ARCHIVES = 400
 LATEX = {

@@ -1,6 +1,10 @@
 """Separated values and aligned text."""
 
+from itertools import accumulate, chain, pairwise
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from parsemark.errors import FormatError
 from parsemark.formats import read_table, read_tables
@@ -106,3 +110,43 @@ def test_a_wide_character_takes_two_columns() -> None:
         assert found[0].table.cells[0].header
     by_characters = "\n".join("".join(text.ljust(10) for text in row).rstrip() for row in rows)
     assert [f.table.text_rows() for f in read_tables(by_characters)] == [rows]
+
+
+@st.composite
+def aligned_lines(draw: st.DrawFn, n_rows: int = 15, n_cols: int = 5) -> tuple[list[str], list[list[str]]]:
+    """Lines of a table and its cells: two blanks divide the cells of a line, but columns may touch.
+
+    A cell of a few lines is empty.
+    """
+    width = draw(st.integers(4, 9))
+    sides = draw(st.lists(st.sampled_from("LR"), min_size=n_cols, max_size=n_cols))
+    touching = draw(st.integers(0, 1))
+    pitches = [width + (touching if pair == ("L", "R") else 2) for pair in pairwise(sides)]
+    starts = list(accumulate(pitches, initial=0))
+    empty = draw(st.dictionaries(st.integers(0, n_rows - 1), st.integers(0, n_cols - 1), max_size=4))
+    lines, rows = [], []
+    for r in range(n_rows):
+        line, row, limit = " " * (starts[-1] + width), list[str](), starts[-1] + width
+        for c in reversed(range(n_cols)):
+            n = min(width, limit - starts[c]) if sides[c] == "L" else width
+            text = "" if empty.get(r) == c else draw(st.text("abc019", min_size=1, max_size=min(n, 7)))
+            start = starts[c] if sides[c] == "L" else starts[c] + width - len(text)
+            line = line[:start] + text + line[start + len(text) :]
+            limit = start - 2 if text else limit
+            row.insert(0, text)
+        lines.append(line.rstrip())
+        rows.append(row)
+    return lines, rows
+
+
+@given(aligned_lines(), st.permutations(range(15)), st.integers(1, 5))
+def test_moving_a_line_by_one_blank_changes_few_cells(
+    table: tuple[list[str], list[list[str]]], order: list[int], n_moved: int
+) -> None:
+    lines, rows = table
+    for k, moved in enumerate(order[:n_moved], start=1):
+        lines[moved] = f" {lines[moved]}"
+        (found,) = read_tables("\n".join(lines))
+        assert (found.table.n_rows, found.table.n_cols) == (15, 5)
+        pairs = zip(chain(*found.table.text_rows()), chain(*rows), strict=True)
+        assert sum(one != other for one, other in pairs) <= 2 * k  # a text beside an empty cell may go there

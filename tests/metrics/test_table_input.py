@@ -29,18 +29,18 @@ def test_a_format_can_be_named() -> None:
 
 def test_a_table_inside_a_cell_is_text() -> None:
     nested = "<table><tr><td>a<table><tr><td>x</td><td>y</td></tr></table></td><td>b</td></tr></table>"
-    rows = TableInput(nested).rows
-    assert [[cell.text for cell in row] for row in rows] == [["axy", "b"]]
+    cells = TableInput(nested).row_cells
+    assert (cells.lengths, cells.texts) == ([2], ["axy", "b"])
 
 
 def test_a_stray_angle_is_text_for_the_default_teds() -> None:
     table = TableInput("<table><tr><td>-9<H<8</td><td>1</td></tr></table>")
-    assert [cell.text for cell in table.lossless_rows[0]] == ["-9<H<8", "1"]
+    assert table.lossless_row_cells.texts == ["-9<H<8", "1"]
 
 
 def test_spans_as_browsers_read_them() -> None:
     odd = '<table><tr><td colspan="2%">a</td><td colspan="x">b</td><td colspan="0">c</td></tr></table>'
-    assert [cell.colspan for cell in TableInput(odd).rows[0]] == [2, 1, 1]
+    assert TableInput(odd).row_cells.spans == {0: (1, 2)}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What is published installs into an empty environment and runs: the wheel, and the sdist uncompiled."""
+"""What is published installs into an empty environment and runs: wheel, sdist uncompiled, and plug-ins."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ pytestmark = pytest.mark.packaging
 
 ROOT = Path(__file__).parents[2]
 UV = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv") or "uv"
+PLUGINS = sorted(path.parent.name for path in ROOT.glob("plugins/*/tests"))
 PARSERS = ("pdfplumber", "liteparse")
 SCORE = (
     "import parsemark as pm; from parsemark.kernels import is_native; "
@@ -44,6 +45,10 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, source / name)
     run(UV, "build", "--sdist", "--wheel", "--out-dir", out, source)
+    for plugin in PLUGINS:
+        run(UV, "build", "--wheel", "--out-dir", out / plugin, source / "plugins" / plugin)
+        shutil.copytree(source / "plugins" / plugin / "tests", out / plugin / "tests")
+        shutil.copy(source / "plugins" / plugin / "pyproject.toml", out / plugin)
     return out
 
 
@@ -89,3 +94,22 @@ def test_sdist_without_a_compiler_falls_back_with_a_warning(dist: Path, tmp_path
     said = run(python, "-c", SCORE)
     assert "False 0.6" in said and "without its compiled kernel" in said
     demo_runs(python, tmp_path)
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_the_tests_of_a_plugin_pass_with_the_wheels_alone(dist: Path, tmp_path: Path, plugin: str) -> None:
+    (core,), (wheel,) = dist.glob("*.whl"), (dist / plugin).glob("*.whl")
+    run(UV, "venv", "--python", sys.executable, tmp_path / "venv")
+    python = tmp_path / "venv" / "bin" / "python"
+    group = f"{dist / plugin / 'pyproject.toml'}:test"
+    run(UV, "pip", "install", "--python", python, core, wheel, "--group", group)
+    tests = subprocess.run(
+        [python, "-m", "pytest", "-m", "not conformance", "-n", "auto", "-p", "no:cacheprovider"],
+        cwd=dist / plugin,
+        env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert tests.returncode == 0, tests.stdout[-5000:]
+    assert "passed" in tests.stdout.splitlines()[-1]

@@ -11,14 +11,6 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 from tests.pdf.hostile import write_pdf
 
-from parsemark.corpora.misleading_text_layers import (
-    DECOY,
-    INVISIBLE,
-    OFF_PAGE,
-    SHIFTED,
-    WHITE,
-    write_misleading,
-)
 from parsemark.pdf import ocr, save_picture_pdf, seen_page
 
 SEEN = b"BT /F 12 Tf 0 g 1 0 0 1 50 %d Tm (%s) Tj ET\n"
@@ -156,15 +148,6 @@ def test_what_fields_show_is_seen(
     assert all((w.box.x0, round(w.box.y0), w.shown, w.edge) == (40, 240, True, False) for w in fields)
 
 
-@pytest.mark.parametrize("kind", [INVISIBLE, OFF_PAGE, WHITE])
-def test_lies_are_hidden_by_the_same_rule(kind: str, tmp_path: Path) -> None:
-    honest = written(tmp_path / "a.pdf", SEEN % (400, b"visible words"))
-    write_misleading(honest, tmp_path / "b.pdf", kind)
-    found = seen_page(tmp_path / "b.pdf", 1).words
-    assert [w.text for w in found if w.shown] == ["visible", "words"]
-    assert [w.text for w in found if not w.shown] == DECOY.split()
-
-
 def picture(tmp_path: Path, *lines: str) -> Path:
     image = Image.new("L", (1000, 700), 255)
     font = ImageFont.load_default(32)
@@ -203,17 +186,6 @@ def test_rapidocr_reads_where_there_is_no_tesseract(tmp_path: Path, monkeypatch:
     )
     first, last = seen.words[0].box, seen.words[-1].box
     assert (round(first.x0, 1), round(last.x1, 1), round(first.y1, 1)) == (21.6, 165.6, 32.4)
-
-
-@pytest.mark.skipif(shutil.which("tesseract") is None, reason="needs tesseract")
-def test_fonts_that_lie_are_found_by_their_pictures(tmp_path: Path) -> None:
-    from parsemark.corpora import load_corpus
-
-    honest = next(s.pdf for s in load_corpus("demo").samples() if s.pdf)
-    write_misleading(honest, tmp_path / "b.pdf", SHIFTED)
-    assert seen_page(honest, 1, ocr=True).source == "layer"
-    lying = seen_page(tmp_path / "b.pdf", 1, ocr=True)
-    assert lying.source == "ocr" and "something else" in lying.why
 
 
 def test_a_page_of_drawings_is_not_judged_and_an_empty_one_is(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def plain_console(*, stderr: bool = False) -> Console:
 
 @contextmanager
 def page_progress(title: str, total: int | None, *, in_bytes: bool = False) -> Iterator[Callable[..., None]]:
-    """A bar on a terminal, moved by calling what this gives with a number of pages."""
+    """Show a bar on a terminal; call what this yields with the number of new pages, and a total."""
     from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as TimeColumn
 
@@ -30,7 +30,7 @@ def page_progress(title: str, total: int | None, *, in_bytes: bool = False) -> I
     columns = (TextColumn("{task.description}"), BarColumn(), counts, TimeColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
         task = progress.add_task(title, total=total)
-        yield lambda n=1: progress.advance(task, n)
+        yield lambda n=1, total=None: progress.update(task, advance=n, total=total)
 
 
 def say(console: Console, text: str | Text, **look: Any) -> None:

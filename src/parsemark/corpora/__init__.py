@@ -1,7 +1,7 @@
-"""Pages with their truth, by the name of their corpus: loaded, made, carried by PDFs themselves, or damaged.
+"""Pages with their truth, by the name of their corpus: loaded, carried by PDFs themselves, or made.
 
-`loaders` reads folders and other benchmarks' files, `carried` the truth that PDFs and sources bring along,
-`latex` compiles real sources, `synthetic` makes documents, `degrade` makes pages harder to read.
+`loaders` reads folders and other benchmarks' files, `carried` the truth that PDFs and sources bring along;
+`making` finds makers of new corpora, which other packages bring.
 """
 
 from parsemark.corpora.base import CORPORA, MALFORMED, Corpus, Remark, load_corpus

@@ -1,33 +1,38 @@
 """Verifies a corpus: its files, its boxes, and that its truth is what the PDFs show.
 
-The figures do not trust the generator: they are measured on the published PDFs, by their text layer and
-their painted objects, and on TeX's own grid of the stored LaTeX.
+The scores do not trust the maker: they are measured on the published PDFs, by their text layer and their
+painted objects. Other packages add checks as `parsemark.checks`.
 """
 
 from __future__ import annotations
 
 import re
-import shutil
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import zip_longest
 from pathlib import Path
+from typing import TypeVar
 
 from parsemark.corpora.base import Corpus
 from parsemark.corpora.carried.content import readable
+from parsemark.corpora.commitments import commitment_path, committed_note, differences, read_secret
 from parsemark.corpora.files import hash_of_files, read_manifest
-from parsemark.corpora.latex import glyphs as signs
 from parsemark.corpora.making import Progress, silent
-from parsemark.errors import CorpusError
+from parsemark.errors import CorpusError, ParsemarkError
+from parsemark.formats import glyphs as signs
 from parsemark.formats import says_the_same
 from parsemark.formats.notation import fold_notation, without_accents
 from parsemark.model import Box, Cell, Element, Sample
 from parsemark.pdf import Glyph, PageInk, open_picture, page_ink
 from parsemark.pdf.text import is_right_to_left
+from parsemark.specs import Registry, own_plugins
 from parsemark.system import file_sha256
 
-NORMALISED = "grid: normalised columns"
+CHECKS = Registry("check", "parsemark.checks", {})
+"""Name to a subclass of `CorpusCheck`."""
+T = TypeVar("T")
 BOX_TOLERANCE = 0.05  # boxes are rounded to hundredths of a point
 GLYPH_TOLERANCE = 0.25  # how far a glyph may stick out of its cell, in points: what marks may move it by
 INK_TOLERANCE = 0.5
@@ -81,38 +86,31 @@ class PageFigures:
 
 @dataclass
 class CheckReport(PageFigures):
-    """What was found in all pages, and in their tables as TeX sets them."""
+    """What was found in all pages, and by checks of the whole corpus."""
 
     pages: int = 0
-    grids: int = 0  # tables whose LaTeX was compiled for comparison
-    grids_equal: int = 0
-    grids_normalised: int = 0
-    """Tables whose reading leaves out columns or rows that no reader sees; each cell lies in TeX's slots."""
-    grids_skipped: int = 0  # tables without LaTeX, or whose LaTeX does not compile by itself
-    grid_note: str | None = None
+    harmless: set[str] = field(default_factory=set)  # causes of disagreement that are no fault of the truth
+    measured: list[str] = field(default_factory=list)  # scores of added checks, a line each
+    notes: list[str] = field(default_factory=list)  # why something was not checked
 
     @property
     def ok(self) -> bool:
-        """Whether the corpus is whole and consistent."""
+        """True if the corpus is whole and consistent."""
         return not self.problems
 
     @property
     def is_faithful(self) -> bool:
-        """Whether nothing was found at all: columns that no reader sees are no fault."""
-        return self.ok and not +(self.causes - Counter({NORMALISED: self.causes[NORMALISED]}))
+        """True if nothing was found but what is harmless."""
+        return self.ok and not any(n for cause, n in self.causes.items() if cause not in self.harmless)
 
     def summary(self) -> list[str]:
-        """The figures, one line each, with their denominators; nothing of what the corpus does not have."""
+        """Return the scores, one line each, with their denominators; nothing that the corpus lacks."""
         pictures = f", {self.image_only} of them pictures" if self.image_only else ""
         pictures += f", {self.unseen} of them with neither PDF nor picture" if self.unseen else ""
-        said = f"problems: {len(self.problems)}; disagreements: {len(self.disagreements)}"
-        lines = [f"pages: {self.pages}{pictures}; {said}"]
-        normalised = f"; {self.grids_normalised} more but for normalised columns"
-        more = normalised if self.grids_normalised else ""
-        more += f"; {self.grids_skipped} not compared" if self.grids_skipped else ""
+        counts = f"problems: {len(self.problems)}; disagreements: {len(self.disagreements)}"
+        lines = [f"pages: {self.pages}{pictures}; {counts}", *self.measured]
         worst = f"; worst {self.worst_ink_distance:.3f} pt"
         for label, part, whole, rest in (
-            ("grids equal to TeX's own", self.grids_equal, self.grids, more),
             ("table boxes within 0.5 pt of the ink", self.tables_at_ink, self.tables, worst),
             ("glyphs inside the box of their cell", self.glyphs_inside, self.glyphs, ""),
             ("cells whose text equals their glyphs", self.cells_equal, self.cells, ""),
@@ -123,15 +121,39 @@ class CheckReport(PageFigures):
         if self.without_box:
             nothing = "" if self.elements or self.tables else ": nothing was measured"
             lines.append(f"elements without a box, not compared with their page: {self.without_box}{nothing}")
-        return [*lines, self.grid_note] if self.grid_note else lines
+        return [*lines, *self.notes]
 
 
-def check_corpus(corpus: Corpus, progress: Progress = silent) -> CheckReport:
-    """Check all files and pages of a corpus."""
+class CorpusCheck(ABC):
+    """A check that another package adds: it sees every page, and then reports on the corpus."""
+
+    @abstractmethod
+    def add(self, sample: Sample) -> None:
+        """Look at one page."""
+
+    @abstractmethod
+    def finish(self, report: CheckReport) -> None:
+        """Add problems, disagreements, scores and notes."""
+
+
+def check_corpus(corpus: Corpus, progress: Progress = silent, secret: Path | None = None) -> CheckReport:
+    """Check all files and pages of a corpus.
+
+    Args:
+        corpus: The corpus.
+        progress: Called with 1 for each page.
+        secret: A revealed secret; also check that these are the pages of the commitment beside it.
+    """
     report = CheckReport()
     if (corpus.root / "corpus.json").is_file():
         report.problems += _check_files(corpus.root)
-    tables: dict[tuple[str, str], list[Element]] = defaultdict(list)
+    if secret is not None:
+        revealed = read_secret(secret)
+        if found := list(differences(corpus.root, revealed, commitment_path(secret))):
+            report.problems += found
+        else:
+            report.notes.append(committed_note(corpus.root, revealed, commitment_path(secret)))
+    added = {name: _added_check(name) for name in CHECKS}
     for key in corpus.keys:
         try:
             sample = corpus.read(key)
@@ -140,13 +162,34 @@ def check_corpus(corpus: Corpus, progress: Progress = silent) -> CheckReport:
             report.problems.append(str(error))
         else:
             report.pages += 1
-            for element in sample.truth.tables if sample.truth is not None else ():
-                if element.table is not None:
-                    own = "" if element.attributes.get("long") else f"{sample.id} {element.id}"
-                    tables[f"{sample.document} {own}", element.latex or ""].append(element)
+            for name, check in added.items():
+                _run_added(name, check.add, sample)
         progress(1)
-    _compare_grids(report, tables)
+    for name, check in added.items():
+        _run_added(name, check.finish, report)
+    for distribution, groups in own_plugins().items():
+        for name in groups.get(CHECKS.group, ()):
+            if name not in CHECKS:
+                how = f"it is part of {distribution} (pip install {distribution})"
+                report.notes.append(f"The check {name} did not run: {how}.")
     return report
+
+
+def _added_check(name: str) -> CorpusCheck:
+    check = CHECKS.load(name)
+    if not (isinstance(check, type) and issubclass(check, CorpusCheck)):
+        raise CHECKS.broken(name, TypeError("it is not a subclass of parsemark.corpora.check.CorpusCheck"))
+    return check()
+
+
+def _run_added(name: str, method: Callable[[T], None], argument: T) -> None:
+    """Call another package's code; what it raises is reported with its name."""
+    try:
+        method(argument)
+    except ParsemarkError:
+        raise
+    except Exception as error:
+        raise CHECKS.broken(name, error) from error
 
 
 def _check_files(root: Path) -> list[str]:
@@ -165,45 +208,6 @@ def _check_files(root: Path) -> list[str]:
     if hash_of_files(manifest.files) != manifest.hash:
         problems.append("The hash in corpus.json is not that of its files.")
     return problems
-
-
-def _compare_grids(report: CheckReport, tables: dict[tuple[str, str], list[Element]]) -> None:
-    with_source = [(where, source, parts) for (where, source), parts in tables.items() if source]
-    report.grids_skipped = len(tables) - len(with_source)
-    if shutil.which("pdflatex") is None:
-        report.grid_note = "pdflatex is not installed, so grids were not compared with TeX's."
-        report.grids_skipped = len(tables)
-        return
-    from parsemark.corpora.latex.tex_grids import is_normalised, tex_grids
-
-    grids = tex_grids([source for _, source, _ in with_source])
-    for (where, source, parts), marked in zip(with_source, grids, strict=True):
-        if marked is None:
-            report.grids_skipped += 1
-            continue
-        report.grids += 1
-        spans = set(_spans(parts))
-        if spans == marked.slots:
-            report.grids_equal += 1
-        elif is_normalised(source, spans, marked):
-            report.grids_normalised += 1
-            report.disagree(NORMALISED, f"{where.strip()}: columns or rows that no reader sees are left out.")
-        else:
-            report.problems.append(f"{where.strip()}: the grid differs from TeX's own.")
-
-
-def _spans(parts: list[Element]) -> Iterator[tuple[int, int, int, int]]:
-    """The cells of a table; the parts of a long one are joined below their common header."""
-    offset = 0
-    for index, part in enumerate(parts):
-        table, stated = part.table, part.attributes.get("header_rows")
-        assert table is not None
-        head = stated if isinstance(stated, int) else min(1, table.n_rows)
-        head = head if index else 0
-        for cell in table.cells:
-            if cell.row >= head:
-                yield (cell.row - head + offset, cell.col, cell.rowspan, cell.colspan)
-        offset += table.n_rows - head
 
 
 def check_page(sample: Sample, ink: PageInk | None = None) -> PageFigures:

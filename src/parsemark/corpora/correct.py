@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from parsemark.corpora.base import Corpus
 from parsemark.corpora.files import write_page
 from parsemark.corpora.loaders.files import read_model
-from parsemark.corpora.making import Progress, new_folder, silent, write_copy_manifest
+from parsemark.corpora.making import Progress, silent, write_copy_manifest
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import CorpusError
 from parsemark.model import Cell, Element, Page
@@ -78,7 +78,6 @@ def correct_corpus(corpus: Corpus, file: Path, out: Path, progress: Progress = s
 
     CorpusError if a correction names a page, table or cell that is not there, or that holds another text.
     """
-    new_folder(out)
     corrections = read_corrections(file)
     by_sample: dict[str, list[TruthCorrection]] = defaultdict(list)
     for correction in corrections:

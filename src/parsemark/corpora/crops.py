@@ -15,12 +15,11 @@ from typing import Any, Literal
 from PIL import Image
 
 from parsemark.corpora.base import Corpus
-from parsemark.corpora.making import new_folder
 from parsemark.corpora.render import page_image
 from parsemark.errors import CorpusError
 from parsemark.formats import write_table
 from parsemark.model import Category, Element, Page, Sample
-from parsemark.system import replacing, write_text
+from parsemark.system import make_folder, replacing, write_text
 from parsemark.system.scratch import made_whole
 
 CropKind = Literal["table", "formula", "text"]
@@ -49,7 +48,7 @@ def write_crops(
 
     CorpusError if the corpus has no such element with a box.
     """
-    images = new_folder(out, "images") / "images"
+    images = make_folder(out / "images")
     pages: list[dict[str, Any]] = []
     numbers: dict[str, int] = {}
     left_out = 0

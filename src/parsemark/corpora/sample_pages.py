@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from parsemark.corpora.loaders.files import is_storable
-from parsemark.corpora.making import new_folder
 from parsemark.errors import MissingDependencyError, PdfError, UsageError
 from parsemark.pdf import count_pages, extract_page, render_page
 from parsemark.system.files import make_folder, replacing
@@ -75,7 +74,6 @@ def sample_pages(
     a list of Pillow pictures and gives a row of numbers for each.
     """
     encode = _encoder(encoder) if encoder else _features
-    new_folder(out)
     found = (sorted(path.rglob("*.pdf")) if path.is_dir() else [path] for path in pdfs)
     files = list(dict.fromkeys(path for paths in found for path in paths))
     if not files:

@@ -18,7 +18,7 @@ from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.making import Progress, silent
 from parsemark.corpora.render import with_pdf
 from parsemark.errors import CorpusError, PdfError, require_known
-from parsemark.extras import is_installed, require
+from parsemark.extras import require
 from parsemark.model import Sample
 from parsemark.pdf import count_pages, in_child, render_page
 from parsemark.pdf.document import page_alone, repainted
@@ -83,7 +83,7 @@ def rewrite_corpus(
 
     Files that are there already are taken as they are. CorpusError if none of the pages can be read.
     """
-    require("misleading", "Rewriting pages")
+    require("stable", "Rewriting pages")
     for name in variants:
         require_known("variant", name, VARIANTS)
     make_folder(folder)
@@ -181,8 +181,6 @@ def rewrite_pdf(pdf: Path, variant: str, page_number: int = 1) -> bytes:
         return page_alone(pdf, page_number)
     if variant == PRINTED:
         return _with_boxes(pdf, _printed(pdf))
-    if variant == "fonts" and not is_installed("fontTools"):
-        raise PdfError("fonttools is not installed")
     return repainted(pdf) if variant == "painting" else _rewritten(pdf, variant)
 
 

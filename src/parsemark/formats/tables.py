@@ -15,6 +15,7 @@ from parsemark.formats.cell_text import without_controls
 from parsemark.formats.found_table import FORMATS, FoundTable
 from parsemark.formats.hidden_text import seen
 from parsemark.formats.html.markup import without_frame
+from parsemark.formats.html.plain import PlainTable, read_plain_table
 from parsemark.formats.html.tables import find_html_tables
 from parsemark.formats.latex import find_latex_tables
 from parsemark.formats.limits import check_size, check_tables
@@ -30,6 +31,8 @@ from parsemark.model import Table
 Finder = Callable[..., list[FoundTable]]
 
 _RULED = re.compile(r"\\(?:hline|toprule|midrule|cline)\b")
+_OTHER_MARKS = ("```", "~~~", "\\begin", "\\end", "\\if", "phantom", "color", "]:")
+"""Without these there are no fences, no LaTeX tables, and nothing but HTML hides text."""
 _MAX_LEFT_OUT = 5  # tables over a limit in one text; with more of them it is not read
 _MATH_DELIMITERS = re.compile(r"(?:[\s$]|\\\[|\\\])*+")
 
@@ -51,6 +54,8 @@ def read_tables(text: str, format: str | None = None, *, leave_out: bool = False
     check_size(text)
     if format is not None and format not in FORMATS:
         raise UnknownNameError("format", format, FORMATS)
+    if format in (None, "html") and (plain := read_html_alone(text)) is not None:
+        return [plain.found_in(text)]
     clean = without_controls(text)
     found: list[FoundTable] = []
     rest = seen(unfenced(clean) if format is None else clean, format)
@@ -63,6 +68,11 @@ def read_tables(text: str, format: str | None = None, *, leave_out: bool = False
             break
     found.sort(key=lambda f: f.start)
     return [FoundTable(f.table, f.format, f.start, f.end, text[f.start : f.end]) for f in found]
+
+
+def read_html_alone(text: str) -> PlainTable | None:
+    """Read a text that is one table in plain HTML, and has nothing that another reader would look at."""
+    return None if any(mark in text for mark in _OTHER_MARKS) else read_plain_table(text)
 
 
 def read_table(text: str, format: str | None = None) -> Table:

@@ -19,14 +19,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from parsemark.kernels.plain_table import PlainTableEntries
+
 __all__ = [
     "VERSION", "align", "close_matches", "column_maxima", "difflib_matched", "lcs_length", "levenshtein",
     "match_span_grids", "match_text_grids", "monotone_pairs", "ordered_tree", "ordered_tree_distance",
-    "row_tree", "row_tree_distance", "similarity_matrix", "span_grid", "square_by_kinds", "text_grid",
-    "window_distance",
+    "read_plain_table", "row_tree", "row_tree_distance", "similarity_matrix", "span_grid", "square_by_kinds",
+    "text_grid", "window_distance",
 ]  # fmt: skip
 
-VERSION = 5  # raised with each change of what a function takes or returns; `cpp/module.cpp` has the same
+VERSION = 6  # raised with each change of what a function takes or returns; `cpp/module.cpp` has the same
 LONGEST_COMPARED = 64  # characters of the longest text that `similarity_matrix` takes
 _AT_ONCE = 1_000_000  # entries that are gathered at once
 
@@ -88,6 +90,13 @@ def monotone_pairs(scores: NDArray[np.float64]) -> Pairs:
             i, j = i - 1, j - 1
             pairs.append((i, j))
     return pairs[::-1]
+
+
+def read_plain_table(text: str) -> PlainTableEntries | None:
+    """The cells of a text that is one table in plain HTML; None if it is anything else."""
+    from parsemark.kernels import plain_table  # its patterns take long to compile
+
+    return plain_table.read_plain_table(text)
 
 
 def levenshtein(a: str, b: str) -> int:

@@ -26,14 +26,14 @@ from parsemark.metrics.bleu import bleu_parts, corpus_bleu
 from parsemark.metrics.grits import Grits, grits
 from parsemark.metrics.meteor import match_words, meteor_of_pairs
 from parsemark.metrics.score_tables import ScoreCell, index_shares
-from parsemark.metrics.table_input import AnyTable, RowCell, TableInput, as_input
+from parsemark.metrics.table_input import AnyTable, RowCells, TableInput, as_input
 from parsemark.metrics.teds import (
     EditTree,
+    TableTree,
     edit_distance,
     reference_table,
     reference_tree,
     teds,
-    tree_of_rows,
     tree_similarity,
 )
 from parsemark.model import Score, Status, Table
@@ -151,8 +151,8 @@ def guarded(metric: Metric[Any], scoring: Callable[[], Score]) -> Score:
 
 __all__ = [
     "DEFAULT_METRICS", "MAX_CHARACTER_PAIRS", "MAX_DIFFLIB_PAIRS", "MAX_LINE_PAIRS", "MAX_POSITION_PAIRS",
-    "MAX_TREE_PAIRS", "METRICS", "EditTree", "Facts", "Grits", "Metric", "RowCell", "ScoreCell", "TableInput",
-    "bleu_parts", "check_pairs", "corpus_bleu", "edit_distance", "get_metric", "grits", "guarded",
-    "index_shares", "list_metrics", "match_words", "meteor_of_pairs", "reference_table", "reference_tree",
-    "score", "score_prepared", "teds", "tree_of_rows", "tree_similarity",
+    "MAX_TREE_PAIRS", "METRICS", "EditTree", "Facts", "Grits", "Metric", "RowCells", "ScoreCell",
+    "TableInput", "TableTree", "bleu_parts", "check_pairs", "corpus_bleu", "edit_distance", "get_metric",
+    "grits", "guarded", "index_shares", "list_metrics", "match_words", "meteor_of_pairs",
+    "reference_table", "reference_tree", "score", "score_prepared", "teds", "tree_similarity",
 ]  # fmt: skip

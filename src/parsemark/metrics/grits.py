@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, islice
 from typing import Any, Literal, NamedTuple
 
 from parsemark.errors import FormatError
@@ -19,7 +21,8 @@ from parsemark.metrics.base import (
     Metric,
     check_pairs,
 )
-from parsemark.metrics.table_input import AnyTable, RowCell, Rows, TableInput, as_input, as_truth
+from parsemark.metrics.table_input import AnyTable, RowCells, TableInput, as_input, as_truth
+from parsemark.model.table import slot
 
 _CITATION = "Smock et al. 2023, GriTS: Grid table similarity metric (ICDAR)"
 _NO_SPAN = (0, 0, 1, 1)
@@ -143,12 +146,14 @@ class GritsAvg(Metric[TableInput]):
 
 @dataclass(frozen=True)
 class TableGrids:
-    """Positions row by row; `cells[owners[k]]` is the cell at position k, and owner -1 is a hole."""
+    """Positions row by row; `texts[owners[k]]` is the text at position k, and owner -1 is a hole."""
 
     n_rows: int
     n_cols: int
-    owners: tuple[int, ...]
-    cells: tuple[tuple[int, int, RowCell], ...]  # row, column, cell
+    owners: Sequence[int]
+    texts: Sequence[str]
+    spans: Mapping[int, tuple[int, int, int, int]]
+    """Row, column, rowspan and colspan of the cells that cover several positions."""
 
     @property
     def size(self) -> int:
@@ -158,13 +163,13 @@ class TableGrids:
     @cached_property
     def n_characters(self) -> int:
         """Characters of all cells."""
-        return sum(len(cell.text) for _, _, cell in self.cells)
+        return sum(map(len, self.texts))
 
     @cached_property
     def text_grid(self) -> Any:
         """The kernel's grid of stripped texts; a hole is empty."""
         numbers: dict[str, int] = {"": 0}
-        of_cell = [numbers.setdefault(cell.text.strip(), len(numbers)) for _, _, cell in self.cells]
+        of_cell = [numbers.setdefault(text.strip(), len(numbers)) for text in self.texts]
         of_cell.append(0)  # holes: owner -1
         ids = [of_cell[owner] for owner in self.owners]
         return kernel.text_grid(self.n_rows, self.n_cols, ids, list(numbers))
@@ -173,54 +178,67 @@ class TableGrids:
     def span_grid(self) -> Any:
         """The kernel's grid of spans, each relative to its position; a hole spans only itself."""
         numbers: dict[tuple[int, int, int, int], int] = {_NO_SPAN: 0}
-        spanning = {i for i, (_, _, c) in enumerate(self.cells) if c.rowspan > 1 or c.colspan > 1}
         ids = [0] * len(self.owners)
-        for position, owner in enumerate(self.owners):
-            if owner in spanning:
-                row, col, cell = self.cells[owner]
+        for position, owner in enumerate(self.owners if self.spans else ()):
+            if owner in self.spans:
+                row, col, rowspan, colspan = self.spans[owner]
                 down, right = row - position // self.n_cols, col - position % self.n_cols
-                span = (right, down, right + cell.colspan, down + cell.rowspan)
+                span = (right, down, right + colspan, down + rowspan)
                 ids[position] = numbers.setdefault(span, len(numbers))
         return kernel.span_grid(self.n_rows, self.n_cols, ids, list(numbers))
 
 
-def grids_of_rows(rows: Rows) -> TableGrids:
+def grids_of_cells(cells: RowCells) -> TableGrids:
     """Place cells as GriTS does: each takes the first free column of its row; spans fill, unclipped.
 
     Rows after the last one that a cell covers do not count. Where cells overlap the later one shows.
     """
+    if not cells.spans:
+        return _grids_without_spans(cells)
     taken: dict[int, set[int]] = {}
-    cells: list[tuple[int, int, RowCell]] = []
+    places: list[tuple[int, int, int, int]] = []
     n_rows = n_cols = 0
-    for row, row_cells in enumerate(rows):
+    for row, indices in enumerate(cells.rows()):
         here = taken.pop(row, set())
         col = 0
-        for cell in row_cells:
+        for index in indices:
             while col in here:
                 col += 1
-            cells.append((row, col, cell))
-            columns = range(col, col + cell.colspan)
+            rowspan, colspan = cells.spans.get(index, (1, 1))
+            places.append((row, col, rowspan, colspan))
+            columns = range(col, col + colspan)
             here.update(columns)
-            for below in range(row + 1, row + cell.rowspan):
+            for below in range(row + 1, row + rowspan):
                 taken.setdefault(below, set()).update(columns)
-            n_rows, n_cols = max(n_rows, row + cell.rowspan), max(n_cols, col + cell.colspan)
+            n_rows, n_cols = max(n_rows, row + rowspan), max(n_cols, col + colspan)
             check_grid(n_rows, n_cols)
     owners = [-1] * (n_rows * n_cols)
-    for index, (row, col, cell) in enumerate(cells):
-        for r in range(row, row + cell.rowspan):
+    for index, (row, col, rowspan, colspan) in enumerate(places):
+        for r in range(row, row + rowspan):
             start = r * n_cols + col
-            owners[start : start + cell.colspan] = [index] * cell.colspan
-    return TableGrids(n_rows, n_cols, tuple(owners), tuple(cells))
+            owners[start : start + colspan] = [index] * colspan
+    return TableGrids(n_rows, n_cols, owners, cells.texts, {index: places[index] for index in cells.spans})
+
+
+def _grids_without_spans(cells: RowCells) -> TableGrids:
+    n_cols = max(cells.lengths, default=0)
+    n_rows = max((row for row, length in enumerate(cells.lengths, 1) if length), default=0)
+    check_grid(n_rows, n_cols)
+    owners: list[int] = []
+    for row in islice(cells.rows(), n_rows):
+        owners += row
+        owners += [-1] * (n_cols - len(row))
+    return TableGrids(n_rows, n_cols, owners, cells.texts, {})
 
 
 def grids_of(given: TableInput) -> TableGrids:
     """The grids of a table that a metric was given."""
     if given.html is not None:
-        return grids_of_rows(given.rows)
+        return grids_of_cells(given.row_cells)
     table = given.table
-    cells = tuple((c.row, c.col, RowCell(c.text, c.rowspan, c.colspan)) for c in table.cells)
-    owners = tuple(owner for row in table.grid for owner in row)
-    return TableGrids(table.n_rows, table.n_cols, owners, cells)
+    spans = {index: slot(cell) for index, cell in enumerate(table.cells) if cell.rowspan * cell.colspan > 1}
+    owners = list(chain.from_iterable(table.grid))
+    return TableGrids(table.n_rows, table.n_cols, owners, [cell.text for cell in table.cells], spans)
 
 
 def _check_grids(a: TableGrids, b: TableGrids) -> None:

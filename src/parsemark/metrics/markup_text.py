@@ -99,12 +99,13 @@ class TableEdit(Metric[TableInput]):
 
 
 def _tokens(table: TableInput) -> Iterator[str]:
-    for row in table.lossless_rows:
+    cells = table.lossless_row_cells
+    for row in cells.rows():
         yield "<tr>"
-        for cell in row:
-            spans = "" if cell.rowspan == cell.colspan == 1 else f" {cell.rowspan} {cell.colspan}"
+        for index in row:
+            spans = " {} {}".format(*cells.spans[index]) if index in cells.spans else ""
             yield f"<td{spans}>"
-            yield from _WORD.findall(cell.text)
+            yield from _WORD.findall(cells.texts[index])
             yield "</td>"
         yield "</tr>"
 

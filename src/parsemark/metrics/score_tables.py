@@ -18,7 +18,7 @@ from parsemark.metrics.base import (
     Metric,
     check_pairs,
 )
-from parsemark.metrics.table_input import RowCell, TableInput, read_span
+from parsemark.metrics.table_input import TableInput, read_span
 
 _CLOSE = 0.8
 _SAME_TABLE = 0.1
@@ -245,7 +245,7 @@ def read_placed_cells(html: str) -> list[ScoreCell]:
     return _placed([[cell.read() for cell in sorted(row, key=lambda c: c.tag.name == "td")] for row in rows])
 
 
-def _placed(rows: list[list[RowCell]]) -> list[ScoreCell]:
+def _placed(rows: list[list[_SpanningText]]) -> list[ScoreCell]:
     """Cells move right, past positions that an earlier cell spans; each such position moves one cell."""
     spanned: set[tuple[int, int]] = set()
     placed: list[ScoreCell] = []
@@ -265,16 +265,24 @@ def _placed(rows: list[list[RowCell]]) -> list[ScoreCell]:
     return placed
 
 
+class _SpanningText(NamedTuple):
+    """A cell in its row; where it lies on the grid follows from the spans before it."""
+
+    text: str
+    rowspan: int
+    colspan: int
+
+
 class _OpenCell(NamedTuple):
     """A cell while it is read."""
 
     tag: Tag
     pieces: list[str]
 
-    def read(self) -> RowCell:
+    def read(self) -> _SpanningText:
         attributes = self.tag.attributes()
         rowspan, colspan = (read_span(attributes.get(name)) for name in ("rowspan", "colspan"))
-        return RowCell(unescape("".join(self.pieces)), rowspan, colspan)
+        return _SpanningText(unescape("".join(self.pieces)), rowspan, colspan)
 
 
 def _first_table(html: str) -> list[list[_OpenCell]]:

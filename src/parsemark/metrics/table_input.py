@@ -1,24 +1,28 @@
 """A table on its way into metrics: read once, prepared once for each form that a metric needs.
 
 `parsemark.formats` reads HTML for people: it cleans texts, keeps superscripts, reads MathML. Published values
-of TEDS and GriTS depend on what lxml's parser makes of it, white space included, so they use `read_rows`.
+of TEDS and GriTS depend on what lxml's parser makes of it, white space included: see `read_row_cells`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from itertools import accumulate, pairwise, starmap
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lxml import etree
 
 from parsemark.errors import FormatError
 from parsemark.formats import FoundTable, read_tables
 from parsemark.formats.cell_text import flat, flat_table
+from parsemark.formats.html.plain import PlainTable
 from parsemark.formats.html.tables import read_span as placed_span
 from parsemark.formats.html.tree import has_stray_angles, parse_html
 from parsemark.formats.limits import MAX_GRID, MAX_SPAN
+from parsemark.formats.tables import read_html_alone
 from parsemark.formats.text.delimited import find_small_csv_table
 from parsemark.model import Table
 
@@ -28,15 +32,20 @@ if TYPE_CHECKING:
 _PARTS = ("tr", "td", "th")
 
 
-class RowCell(NamedTuple):
-    """A cell in its row; where it lies on the grid follows from the spans before it."""
+@dataclass(frozen=True, slots=True)
+class RowCells:
+    """The cells of a table row by row; where they lie on the grid follows from the spans."""
 
-    text: str
-    rowspan: int = 1
-    colspan: int = 1
+    lengths: Sequence[int]
+    """Number of cells in each row."""
+    texts: list[str]
+    """Texts of all cells, row after row."""
+    spans: Mapping[int, tuple[int, int]]
+    """Rowspan and colspan of the cells that cover several positions, by their place in `texts`."""
 
-
-Rows = list[list[RowCell]]
+    def rows(self) -> Iterator[range]:
+        """The cells of each row, by their place in `texts`."""
+        return starmap(range, pairwise(accumulate(self.lengths, initial=0)))
 
 
 def read_span(value: str | None) -> int:
@@ -47,32 +56,37 @@ def read_span(value: str | None) -> int:
     return span
 
 
-def read_rows(table: etree._Element) -> Rows:
-    """The rows of a table: th counts as td, everything else is unwrapped.
+def read_row_cells(table: etree._Element) -> RowCells:
+    """The cells of a table: th counts as td, everything else is unwrapped.
 
     A table inside a cell is part of the cell's text. A cell that broken markup put inside of another one
     is a cell of its own, and its text also counts for the outer one, as in the reference implementations.
     """
-    rows: Rows = []
+    lengths: list[int] = []
+    texts: list[str] = []
+    spans: dict[int, tuple[int, int]] = {}
     nested: set[etree._Element] = set()
-    n_cells = 0
     for part in table.iter(*_PARTS):
         if nested and part in nested:
             continue
         if part.tag == "tr":
-            rows.append([])
+            lengths.append(0)
             continue
-        if not rows:
-            rows.append([])
-        text = part.text or ""
-        if (n_cells := n_cells + 1) > MAX_GRID:
+        if len(texts) == MAX_GRID:
             raise FormatError(f"The table has more than {MAX_GRID:,} cells")
+        if not lengths:
+            lengths.append(0)
+        text = part.text or ""
         if len(part):
             text = "".join(map(str, part.itertext()))
             for inner in part.iterdescendants("table"):
                 nested.update(inner.iter(*_PARTS))
-        rows[-1].append(RowCell(text, read_span(part.get("rowspan")), read_span(part.get("colspan"))))
-    return rows
+        rowspan, colspan = read_span(part.get("rowspan")), read_span(part.get("colspan"))
+        if rowspan > 1 or colspan > 1:
+            spans[len(texts)] = rowspan, colspan
+        texts.append(text)
+        lengths[-1] += 1
+    return RowCells(lengths, texts, spans)
 
 
 _EMPTY = Table(0, 0)
@@ -113,10 +127,19 @@ class TableInput:
         return flat_table(self.found_tables[0].table) if self.found_tables else _EMPTY
 
     @cached_property
+    def _plain(self) -> PlainTable | None:
+        """The table if all of the text is one in plain HTML, read without its white space."""
+        if isinstance(self.source, Table) or self.raw or self.format not in (None, "html"):
+            return None
+        return read_html_alone(self.source)
+
+    @cached_property
     def found_tables(self) -> list[FoundTable]:
         """Every table of the text; none for a `Table`, which needs no reading."""
         if isinstance(self.source, Table):
             return []
+        if self._plain is not None:
+            return [self._plain.found_in(self.source)]
         found = read_tables(self.source, self.format)
         return found or (find_small_csv_table(self.source) if self.format is None else [])
 
@@ -149,42 +172,45 @@ class TableInput:
     @property
     def is_absent(self) -> bool:
         """Whether there is no table at all."""
+        if self._plain is not None:
+            return False
         return self.element is None if self.html is not None else self.table.n_rows == 0
 
     def require_table(self) -> None:
         """Raise FormatError for a truth that is text without a table: two such texts would be equal."""
-        if not isinstance(self.source, str) or self.found_tables or not self.source.strip():
+        is_text = isinstance(self.source, str) and self._plain is None and self.source.strip()
+        if not is_text or self.found_tables:
             return
         # Any tag makes lxml see a table, but one without a single cell.
-        if self.is_absent or (self.html is not None and not self.rows):
+        if self.is_absent or (self.html is not None and not self.row_cells.lengths):
             raise FormatError(
                 "The truth is a text without any table; if it has one, name its format: in a file of pairs "
                 "as `truth_format` (of the other table `pred_format`)"
             )
 
     @cached_property
-    def rows(self) -> Rows:
-        """Rows of cells, as the reference implementations read them."""
+    def row_cells(self) -> RowCells:
+        """The cells as the reference implementations read them."""
+        if self._plain is not None:
+            texts = self._plain.texts
+            texts = texts if all(map(str.isascii, texts)) else _flat_texts(texts)
+            return RowCells(self._plain.row_lengths, texts, self._plain.spans)
         if self.html is None:
-            rows: Rows = [[] for _ in range(self.table.n_rows)]
-            for cell in self.table.cells:
-                rows[cell.row].append(RowCell(cell.text, cell.rowspan, cell.colspan))
-            return rows
-        return [] if self.element is None else self._read_rows(self.element)
-
-    def _read_rows(self, element: etree._Element) -> Rows:
-        rows = read_rows(element)
-        if self.raw:
-            return rows
-        return [[c._replace(text=flat(c.text)) for c in row] for row in rows]
+            return _cells_of(self.table)
+        return self._read_row_cells(self.element)
 
     @cached_property
-    def lossless_rows(self) -> Rows:
-        """Rows of cells in which a stray `<` is text, where `rows` may have lost what follows it."""
-        if self.html is None or not has_stray_angles(self.html):
-            return self.rows
-        element = _table_element(self.html, keep_stray_angles=True)
-        return [] if element is None else self._read_rows(element)
+    def lossless_row_cells(self) -> RowCells:
+        """The cells with a stray `<` as text, where `row_cells` may have lost what follows it."""
+        if self._plain is not None or self.html is None or not has_stray_angles(self.html):
+            return self.row_cells
+        return self._read_row_cells(_table_element(self.html, keep_stray_angles=True))
+
+    def _read_row_cells(self, element: etree._Element | None) -> RowCells:
+        if element is None:
+            return RowCells([], [], {})
+        cells = read_row_cells(element)
+        return cells if self.raw else replace(cells, texts=_flat_texts(cells.texts))
 
     def derive(self, function: Callable[[TableInput], T]) -> T:
         """What a function makes of the table, computed once: how a metric prepares its own form of it.
@@ -195,6 +221,20 @@ class TableInput:
             self._derived[function] = function(self)
         derived: T = self._derived[function]
         return derived
+
+
+def _cells_of(table: Table) -> RowCells:
+    """The cells of a table in the order of their rows."""
+    lengths = [0] * table.n_rows
+    for cell in table.cells:
+        lengths[cell.row] += 1
+    sizes = ((cell.rowspan, cell.colspan) for cell in table.cells)
+    spans = {index: size for index, size in enumerate(sizes) if size != (1, 1)}
+    return RowCells(lengths, [cell.text for cell in table.cells], spans)
+
+
+def _flat_texts(texts: Sequence[str]) -> list[str]:
+    return list(map(flat, texts))
 
 
 def _table_element(html: str, *, keep_stray_angles: bool) -> etree._Element | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from parsemark.metrics.base import (
     Metric,
     check_pairs,
 )
-from parsemark.metrics.table_input import AnyTable, Rows, TableInput, as_input, as_truth, read_span
+from parsemark.metrics.table_input import AnyTable, RowCells, TableInput, as_input, as_truth, read_span
 
 
 @dataclass(frozen=True)
@@ -68,17 +68,17 @@ class Teds(Metric[TableInput]):
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
-        tree = plain_tree if self.normalize == "soric" else html_tree
+        tree: Callable[[TableInput], Tree] = plain_tree if self.normalize == "soric" else html_tree
         a, b = truth.derive(tree), pred.derive(tree)
         if truth.is_absent or pred.is_absent or a.n_elements == b.n_elements == 0:
             return float(a.n_elements == b.n_elements)
         return tree_similarity(a, b, self.structure_only)
 
 
-def tree_similarity(a: EditTree, b: EditTree, structure_only: bool) -> float:
+def tree_similarity(a: Tree, b: Tree, structure_only: bool) -> float:
     """1 − edit distance over the larger number of elements; neither clamped nor defined without elements."""
     are_rows = a.row_lengths is not None and b.row_lengths is not None
-    check_pairs("nodes", len(a.labels), len(b.labels), MAX_POSITION_PAIRS if are_rows else MAX_TREE_PAIRS)
+    check_pairs("nodes", a.n_nodes, b.n_nodes, MAX_POSITION_PAIRS if are_rows else MAX_TREE_PAIRS)
     if not structure_only:
         check_pairs("characters", a.n_characters, b.n_characters, MAX_CHARACTER_PAIRS)
     return 1.0 - edit_distance(a, b, structure_only) / max(a.n_elements, b.n_elements)
@@ -100,6 +100,7 @@ Tokens = str | tuple[str, ...]
 _FIRST_TAG_CODE = 0xD800
 _MAX_TAGS = 2048
 """Tags are encoded as lone surrogates, which no parsed text can contain, so that a token is one character."""
+_NO_CODES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,11 @@ class EditTree:
     """Cells of each row if the tree is table > tr > td, else None."""
     _own: dict[bool, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """The kernel's trees with tags encoded by its own codes, as rows or not."""
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.labels)
 
     @cached_property
     def tag_codes(self) -> Mapping[str, str]:
@@ -154,22 +160,69 @@ def extend_tag_codes(codes: Mapping[str, str], tags: set[str]) -> dict[str, str]
     return extended
 
 
-def tree_of_rows(rows: Rows) -> EditTree:
-    """The tree table > tr > td."""
-    labels: list[str] = []
-    leftmost: list[int] = []
-    contents: list[Tokens | None] = []
-    for row in rows:
-        start = len(labels)
-        for cell in row:
-            leftmost.append(len(labels))
-            labels.append(f"td {cell.colspan} {cell.rowspan}")
-            contents.append(cell.text)
-        leftmost.append(start)
-        labels.append("tr")
-        contents.append(None)
-    lengths = tuple(len(row) for row in rows)
-    return EditTree((*labels, "table"), (*leftmost, 0), (*contents, None), len(labels), lengths)
+@dataclass(frozen=True)
+class TableTree:
+    """The tree table > tr > td of cells without markup."""
+
+    cells: RowCells
+
+    @property
+    def n_elements(self) -> int:
+        """Elements below the root."""
+        return len(self.cells.lengths) + len(self.cells.texts)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self.n_elements + 1
+
+    @property
+    def row_lengths(self) -> Sequence[int]:
+        """Number of cells in each row."""
+        return self.cells.lengths
+
+    @property
+    def tag_codes(self) -> Mapping[str, str]:
+        """No codes: there are no tags in the contents."""
+        return _NO_CODES
+
+    @cached_property
+    def n_characters(self) -> int:
+        """Characters of all cells."""
+        return sum(map(len, self.cells.texts))
+
+    def prepared(self, codes: Mapping[str, str], as_rows: bool) -> Any:
+        """The kernel's tree."""
+        return self._rows if as_rows else self.nodes.prepared(codes, as_rows=False)
+
+    @cached_property
+    def _rows(self) -> Any:
+        labels = [0] * len(self.cells.texts)
+        for index, (down, across) in self.cells.spans.items():
+            labels[index] = across << 32 | down
+        return kernel.row_tree(self.cells.lengths, labels, self.cells.texts)
+
+    @cached_property
+    def nodes(self) -> EditTree:
+        """The same tree node by node."""
+        labels: list[str] = []
+        leftmost: list[int] = []
+        contents: list[Tokens | None] = []
+        for row in self.cells.rows():
+            start = len(labels)
+            for index in row:
+                down, across = self.cells.spans.get(index, (1, 1))
+                leftmost.append(len(labels))
+                labels.append(f"td {across} {down}")
+                contents.append(self.cells.texts[index])
+            leftmost.append(start)
+            labels.append("tr")
+            contents.append(None)
+        lengths = tuple(self.cells.lengths)
+        return EditTree((*labels, "table"), (*leftmost, 0), (*contents, None), len(labels), lengths)
+
+
+Tree = EditTree | TableTree
 
 
 def tree_of_element(table: etree._Element, span: Callable[[str | None], int] = read_span) -> EditTree:
@@ -242,7 +295,7 @@ def _add_tokens_inside(node: etree._Element, tokens: list[str]) -> None:
         tokens += "" if child.tag == "td" else child.tail or ""
 
 
-def edit_distance(a: EditTree, b: EditTree, structure_only: bool) -> float:
+def edit_distance(a: Tree, b: Tree, structure_only: bool) -> float:
     """Tree edit distance of two tables."""
     codes = b.tag_codes
     if a.tag_codes and codes and not structure_only:
@@ -252,11 +305,11 @@ def edit_distance(a: EditTree, b: EditTree, structure_only: bool) -> float:
     return float(distance(a.prepared(a.tag_codes, as_rows), b.prepared(codes, as_rows), structure_only))
 
 
-def plain_tree(table: TableInput) -> EditTree:
+def plain_tree(table: TableInput) -> TableTree:
     """The tree of table, tr and td alone."""
-    return tree_of_rows(table.lossless_rows)
+    return TableTree(table.lossless_row_cells)
 
 
-def html_tree(table: TableInput) -> EditTree:
+def html_tree(table: TableInput) -> Tree:
     """The tree of the HTML as it is given; of a table that is not HTML, the plain tree."""
     return table.derive(plain_tree) if table.element is None else tree_of_element(table.element)

@@ -15,10 +15,11 @@ from parsemark.model.document import (
     Score,
     Status,
 )
-from parsemark.model.geometry import Box
-from parsemark.model.table import HOLE, Cell, Table
+from parsemark.model.geometry import Box, extents
+from parsemark.model.table import HOLE, Cell, Table, complexity, slot
 
 __all__ = [
     "HOLE", "TRUTH_ERROR", "AttributeValue", "Box", "Category", "Cell", "Element", "Fact", "Match",
     "Matching", "Page", "Prediction", "Relation", "Sample", "Score", "Status", "Table",
+    "complexity", "extents", "slot",
 ]  # fmt: skip

@@ -28,13 +28,24 @@ from parsemark.pdf.pictures import (
     save_picture_pdf,
     sharp_pixels,
 )
-from parsemark.pdf.text import Glyph, PageWord, document_glyphs, page_glyphs, page_text, page_words
+from parsemark.pdf.text import (
+    LINE_END_HYPHEN,
+    Glyph,
+    PageWord,
+    character_codes,
+    document_glyphs,
+    is_right_to_left,
+    page_glyphs,
+    page_text,
+    page_words,
+)
 from parsemark.pdf.visible import SeenPage, seen_page
 
 __all__ = [
-    "BROKEN", "IN_NO_SCORE", "NO_PDF", "TRAITS", "Frame", "Glyph", "Kinds", "PageInk", "PageShape",
-    "PageWord", "SeenPage", "count_pages", "document_glyphs", "extract_page", "in_child", "jpegs",
-    "look_at", "made_with", "open_document", "open_picture", "page_glyphs", "page_ink", "page_jpegs",
-    "page_shapes", "page_text", "page_words", "painted_rectangles", "producer", "render_page",
-    "save_picture_pdf", "seen_page", "sharp_pixels", "taken_from", "to_page_box",
+    "BROKEN", "IN_NO_SCORE", "LINE_END_HYPHEN", "NO_PDF", "TRAITS", "Frame", "Glyph", "Kinds", "PageInk",
+    "PageShape", "PageWord", "SeenPage", "character_codes", "count_pages", "document_glyphs",
+    "extract_page", "in_child", "is_right_to_left", "jpegs", "look_at", "made_with", "open_document",
+    "open_picture", "page_glyphs", "page_ink", "page_jpegs", "page_shapes", "page_text", "page_words",
+    "painted_rectangles", "producer", "render_page", "save_picture_pdf", "seen_page", "sharp_pixels",
+    "taken_from", "to_page_box",
 ]  # fmt: skip

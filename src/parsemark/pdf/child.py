@@ -5,8 +5,8 @@ calls it in its own process: a function that opens PDFs is marked with `in_child
 that answers one call after the other. Whatever a PDF does there costs this one call, which is a PdfError.
 
 The child gets calls as pickles, since we make them. What it answers is read by an unpickler that knows
-plain values, and dataclasses, tuples and enums of ours, and nothing else that could be called: the child has
-read a PDF of somebody.
+plain values, and dataclasses, tuples and enums of ours and of the package whose function was called, and
+nothing else that could be called: the child has read a PDF of somebody.
 """
 
 import atexit
@@ -99,8 +99,8 @@ class _Child:
         )
         self.answered = 0
 
-    def ask(self, call: bytes, cpu_s: int) -> Any:
-        """Answer one call; `_DeadError` if it ends the child."""
+    def ask(self, call: bytes, cpu_s: int, package: str) -> Any:
+        """Answer one call of a package's function; `_DeadError` if it ends the child."""
         deadline = time.monotonic() + cpu_s * _WALL_PER_CPU
         assert self.process.stdin is not None
         try:
@@ -108,7 +108,7 @@ class _Child:
             self.process.stdin.flush()
             answer = self._part(deadline)
             buffers = [self._part(deadline) for _ in range(self._number(deadline))]
-            found = _Answer(io.BytesIO(answer), buffers=buffers).load()
+            found = _Answer(package, io.BytesIO(answer), buffers=buffers).load()
         except OSError as error:
             raise self._ending() from error
         except _UNREADABLE as error:
@@ -175,7 +175,7 @@ def _ask(name: str, args: tuple[Any, ...], named: dict[str, Any], cpu_s: int) ->
         if key in _deadly:
             raise PdfError(_deadly[key])
         try:
-            is_ok, result = _answer_of_child(call, cpu_s)
+            is_ok, result = _answer_of_child(call, cpu_s, name.partition(".")[0])
         except _DeadError as error:
             limits = f"It may use {MEMORY_MB:,} MB of memory and {cpu_s} s of CPU time."
             said = f"{pdf} cannot be read: the process that opens PDFs did not survive it: {error}. {limits}"
@@ -197,12 +197,12 @@ def _page_key(name: str, args: tuple[Any, ...]) -> tuple[object, ...]:
     return state.st_dev, state.st_ino, state.st_mtime_ns, state.st_size, about
 
 
-def _answer_of_child(call: bytes, cpu_s: int) -> tuple[bool, Any]:
+def _answer_of_child(call: bytes, cpu_s: int, package: str) -> tuple[bool, Any]:
     global _child  # noqa: PLW0603 - one for each process
     while True:
         child = _child = _child or _Child()
         try:
-            found: tuple[bool, Any] = child.ask(call, cpu_s)
+            found: tuple[bool, Any] = child.ask(call, cpu_s, package)
         except BaseException as error:
             # Also Ctrl-C: what the child answers later is no answer to the next call.
             _child = None
@@ -214,11 +214,15 @@ def _answer_of_child(call: bytes, cpu_s: int) -> tuple[bool, Any]:
 
 
 class _Answer(pickle.Unpickler):
-    """Reads what the child answers: nothing is called but makers of values of ours."""
+    """Reads what the child answers: nothing is called but what makes plain values of known packages."""
+
+    def __init__(self, package: str, file: BinaryIO, *, buffers: list[bytearray]) -> None:
+        super().__init__(file, buffers=buffers)
+        self.packages = ("parsemark", package)
 
     def find_class(self, module: str, name: str) -> Any:
-        """A dataclass, tuple or enum of ours."""
-        if module.startswith("parsemark."):
+        """Return a dataclass, tuple or enum of ours, or of the package whose function was called."""
+        if module.partition(".")[0] in self.packages:
             found = getattr(importlib.import_module(module), name, None)
             if isinstance(found, type) and (
                 dataclasses.is_dataclass(found) or issubclass(found, tuple | enum.Enum)

@@ -185,7 +185,6 @@ PROTOCOLS = Registry(
         "answers": "parsemark.protocols.answers.protocol:AnswersProtocol",
         "document": "parsemark.protocols.document.protocol:DocumentProtocol",
         "evidence": "parsemark.protocols.evidence.protocol:EvidenceProtocol",
-        "features": "parsemark.protocols.features:FeaturesProtocol",
         "semantic": "parsemark.protocols.semantic:SemanticProtocol",
         "tables": "parsemark.protocols.tables:TablesProtocol",
     },

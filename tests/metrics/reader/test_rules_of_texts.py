@@ -16,6 +16,7 @@ from parsemark.metrics.reader.texts import BESIDE
         (likeness._is_other_case, "Strongly Agree", "Strongly agree", True),
         (likeness._is_other_case, "BraTs", "BraTS", False),
         (likeness._is_spelled_out, "β_1", "beta1", True),
+        (likeness._is_spelled_out, "ξ", "xİ", False),
         (likeness._is_spelled_out, "alphabet", "αbet", False),
         (likeness._is_abbreviated, "Precipitation (mm)", "Precip. (mm)", True),
         (likeness._is_abbreviated, "Dept.", "Department", True),

@@ -17,18 +17,25 @@ from parsemark.plain_words import counted
 
 def check(
     corpus: opt.CorpusArgument,
-    limit: Annotated[int, Option(min=0, help="How many disagreements to list; 0 is all.")] = 20,
+    limit: Annotated[int, Option(min=0, help="Maximum number of disagreements to list; 0 lists all.")] = 20,
+    reveal: Annotated[
+        Path | None,
+        Option(
+            help="A revealed FILE.secret.json: also check that these are the pages of its commitment "
+            "(FILE.json beside it)."
+        ),
+    ] = None,
     strict: opt.Strict = False,
 ) -> None:
     """Verify hashes and boxes, and measure how faithful the truth is to the PDFs.
 
-    What was left out of the corpus, and what looks wrong in it, is said first and counted in the end.
+    What was left out of the corpus, and what looks wrong in it, is printed first and counted in the end.
     """
     from parsemark.corpora.check import check_corpus
 
     found = running.load(corpus, strict=strict)
     with page_progress("Checking pages", len(found)) as progress:
-        report = check_corpus(found, progress)
+        report = check_corpus(found, progress, reveal)
     for line in report.problems:
         print(f"PROBLEM {line}")
     for line in report.disagreements[: limit or None]:

@@ -98,7 +98,10 @@ def _folding(*steps: tuple[str, str | Callable[[re.Match[str]], str]]) -> _Fold:
 _unlettered = _folding((r"(?<=[\d.)%])\^(?:\{([a-h](?:,?[a-h]){0,4})\}|([a-h]))", r"\1\2"))
 """With letters behind values on the line, which say which values differ."""
 _in_greek = _folding(
-    (rf"(?i)(?<![^\W\d_])(?:{'|'.join(_GREEK)})(?![^\W\d_])", lambda found: _GREEK[found[0].lower()])
+    (
+        rf"(?i)(?<![^\W\d_])(?:{'|'.join(_GREEK)})(?![^\W\d_])",
+        lambda found: _GREEK.get(found[0].lower(), found[0]),
+    )
 )
 _without_degrees = _folding(
     (r"°|(?<![^\W\d_])(?:deg\.?|o(?=[CF](?![^\W\d_])))", ""), (r"(?<=[(\[])o(?=[)\]])|(?<=\d)o(?!\w)", "")

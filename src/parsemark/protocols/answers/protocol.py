@@ -31,7 +31,7 @@ class AnswersProtocol(PageProtocol):
 
     name: ClassVar[str] = "answers"
     title: ClassVar[str] = "Answer look-up"
-    comparability: ClassVar[int] = 3
+    comparability: ClassVar[int] = 4
     needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {
         "text": "right.name", "tables": "right.cell_text", "headings": "right.heading",

@@ -30,7 +30,7 @@ class DocumentProtocol(PageProtocol):
 
     name: ClassVar[str] = "document"
     title: ClassVar[str] = "Whole pages"
-    comparability: ClassVar[int] = 6
+    comparability: ClassVar[int] = 7
     needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {
         "text": "text_edit", "tables": "teds_f1", "headings": "heading_tree", "order": "order_edit",

@@ -24,7 +24,7 @@ class SemanticOptions(PageProtocol):
 
     name: ClassVar[str] = "semantic"
     title: ClassVar[str] = "Semantic table extraction"
-    comparability: ClassVar[int] = 3
+    comparability: ClassVar[int] = 4
     needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"tables": "semantic"}
     table_matching: ClassVar[str] = "ngrams"

@@ -38,7 +38,7 @@ class TablesProtocol(PageProtocol):
 
     name: ClassVar[str] = "tables"
     title: ClassVar[str] = "Table extraction"
-    comparability: ClassVar[int] = 4
+    comparability: ClassVar[int] = 5
     needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"tables": "te_f1_con"}
 

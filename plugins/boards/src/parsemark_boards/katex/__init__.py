@@ -16,9 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from parsemark.system import cache_folder, make_folder, write_text
+from parsemark.system import ScratchFolder, cache_folder, make_folder, write_text
 from parsemark.system.processes import run_program, tool_environment, tool_rights
-from parsemark.system.scratch import ScratchFolder
 
 Kind = Literal["drawn", "block", "inline"]
 """`drawn`: MathML and measured boxes; else MathML alone, of display or inline style."""

@@ -26,12 +26,12 @@ from parsemark.kernels import kernel
 from parsemark.metrics import (
     MAX_CHARACTER_PAIRS,
     MAX_POSITION_PAIRS,
-    RowCell,
+    RowCells,
     ScoreCell,
+    TableTree,
     check_pairs,
     edit_distance,
     index_shares,
-    tree_of_rows,
 )
 from parsemark.model import Element, Page, Prediction
 from parsemark.protocols import (
@@ -436,17 +436,22 @@ def _shifted(truth: Mapping[int, str], pred: Mapping[int, str], *, as_text: bool
     return _np2(max(_content(truth, pred, shift) for shift in range(-3, 4)))
 
 
+def _row_cells(cells: Sequence[BoardCell]) -> RowCells:
+    ordered = sorted(cells, key=attrgetter("row"))
+    lengths = [len(list(row)) for _, row in groupby(ordered, attrgetter("row"))]
+    sizes = ((cell.rowspan, cell.colspan) for cell in ordered)
+    spans = {index: size for index, size in enumerate(sizes) if size != (1, 1)}
+    return RowCells(lengths, [cell.text for cell in ordered], spans)
+
+
 def _teds(truth: Sequence[BoardCell], pred: Sequence[BoardCell]) -> tuple[float, float]:
-    rows = []
-    for cells in (truth, pred):
-        lines = groupby(sorted(cells, key=attrgetter("row")), attrgetter("row"))
-        rows.append([[RowCell(cell.text, cell.rowspan, cell.colspan) for cell in own] for _, own in lines])
-    trees = [tree_of_rows(own) for own in rows]
-    check_pairs("nodes", len(trees[0].labels), len(trees[1].labels), MAX_POSITION_PAIRS)
+    rows = [_row_cells(cells) for cells in (truth, pred)]
+    trees = [TableTree(cells) for cells in rows]
+    check_pairs("nodes", trees[0].n_nodes, trees[1].n_nodes, MAX_POSITION_PAIRS)
     check_pairs("characters", trees[0].n_characters, trees[1].n_characters, MAX_CHARACTER_PAIRS)
     distance = edit_distance(trees[0], trees[1], False)
-    lengths = zip_longest(*([len(row) for row in own] for own in rows), fillvalue=0)
-    corrected = sum(map(max, lengths)) + abs(len(rows[0]) - len(rows[1]))
+    lengths = [cells.lengths for cells in rows]
+    corrected = sum(map(max, zip_longest(*lengths, fillvalue=0))) + abs(len(lengths[0]) - len(lengths[1]))
     whole = max(tree.n_elements + 1 for tree in trees)
     return round(max(0.0, 1 - distance / whole), 2), round(1 - distance / corrected, 2)
 

@@ -1,0 +1,1 @@
+"""The feature matrix: pairs of pages (`make.py`), and the protocol that scores them (`protocol.py`)."""
