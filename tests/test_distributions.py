@@ -3,6 +3,7 @@
 import pickle
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,8 @@ def test_what_a_plugin_says_while_it_is_imported_is_shown_as_it_is(monkeypatch: 
         raise MissingDependencyError("pandoc", "marker's scorer", "pip install pandoc")
 
     monkeypatch.setattr("importlib.import_module", fails)
-    registry = Registry("protocol", "parsemark.protocols", {}, {"marker": "a:b"})
+    point = EntryPoint("marker", "a:b", "parsemark.protocols")
+    registry = Registry("protocol", "parsemark.protocols", {}, {"marker": point})
     with pytest.raises(MissingDependencyError, match="marker's scorer needs pandoc"):
         registry.load("marker")
 

@@ -68,7 +68,9 @@ def read_number(text: str) -> ReadNumber | None:
 # --- tests --------------------------------------------------------------------------------------------------
 
 
-class _Strict(BaseModel):
+class OmniData(BaseModel):
+    """Part of a test, with nothing but its own keys."""
+
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
@@ -86,7 +88,7 @@ Place = Annotated[
 ]
 
 
-class TextArgument(_Strict):
+class TextArgument(OmniData):
     """A text that may differ a little."""
 
     text: str
@@ -112,7 +114,7 @@ class PlacedText(TextArgument):
     place: Annotated[Place, Field(min_length=1)]
 
 
-class NumberArgument(_Strict):
+class NumberArgument(OmniData):
     """A number."""
 
     number: str
@@ -124,7 +126,7 @@ class NumberArgument(_Strict):
         return self
 
 
-class LatexArgument(_Strict):
+class LatexArgument(OmniData):
     """A formula."""
 
     latex: str
@@ -141,7 +143,7 @@ def _kind_of_content(data: Any) -> str:
     return next((key for key in ("number", "latex") if key in keys), "text")
 
 
-class PresentArgs(_Strict):
+class PresentArgs(OmniData):
     """What stands on the page."""
 
     content: Annotated[
@@ -152,19 +154,19 @@ class PresentArgs(_Strict):
     ]
 
 
-class RepeatArgs(_Strict):
+class RepeatArgs(OmniData):
     """What is repeated."""
 
     content: ExactText
 
 
-class LayoutArgs(_Strict):
+class LayoutArgs(OmniData):
     """What stands in a block."""
 
     content: PlacedText
 
 
-class _SharedDiffs(_Strict):
+class _SharedDiffs(OmniData):
     def texts(self) -> Iterator[TextArgument]:
         for name in type(self).model_fields:
             value = getattr(self, name)
@@ -206,17 +208,17 @@ class CellArgs(_SharedDiffs):
         return data
 
 
-class NoSettings(_Strict):
+class NoSettings(OmniData):
     """A test without settings."""
 
 
-class RepeatSettings(_Strict):
+class RepeatSettings(OmniData):
     """How often a text is repeated."""
 
     expected_count: int = Field(ge=1)
 
 
-class LayoutSettings(_Strict):
+class LayoutSettings(OmniData):
     """What kind of block a text stands in."""
 
     kind: str
@@ -228,7 +230,7 @@ class LayoutSettings(_Strict):
         return self
 
 
-_MODELS: Mapping[str, tuple[type[_Strict], type[_Strict]]] = {
+_MODELS: Mapping[str, tuple[type[OmniData], type[OmniData]]] = {
     "present": (PresentArgs, NoSettings),
     "order": (OrderArgs, NoSettings),
     "repeat": (RepeatArgs, RepeatSettings),
