@@ -196,7 +196,7 @@ def page_to_file(sample: Sample, pdf: str | None) -> PageFile:
     if page is None:
         raise CorpusError(f"Sample {sample.id} has no truth to write.")
     issues = [name for name in SPECIAL_ISSUES if page.attributes.get(name) is True]
-    # OmniDocBench's whole pages are elements as well; what other boards keep of their own stays
+    # OmniDocBench's whole pages are elements as well; what protocols keep of their own stays
     own = None if page.annotation is None or "layout_dets" in page.annotation else dict(page.annotation)
     relations = [
         RelationFile(

@@ -69,7 +69,7 @@ class PageProtocol(ABC):
     table_matching: ClassVar[str] = ""
     """The rule of `tables` by which it decides what answers a table; empty where it is none of them.
 
-    A board that joins the tables of a page, or takes the first, takes them in `order`.
+    A benchmark that joins the tables of a page, or takes the first, takes them in `order`.
     """
     serialise: Literal["raw", "neutral"] = field(default="raw", kw_only=True)
     """Whether outputs are scored as they are written, or in one spelling for all (`formats.neutral`)."""

@@ -28,6 +28,13 @@ class TruthModel(BaseModel):
         return data
 
 
+def not_blank(text: str) -> str:
+    """Refuse a text without a character that can be seen."""
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
 def read_truth(data: Any, model: type[Model]) -> Model:
     """Return data as a benchmark's model; CorpusError says what is wrong and where in the data."""
     try:

@@ -1,4 +1,4 @@
-"""What boards of facts have in common: verdicts as rows of a run, figures of them, and facts to look at."""
+"""What protocols of facts have in common: verdicts as rows of a run, figures of them, facts to look at."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Outcome:
 
     passed: bool | None
     why: str = ""
-    counts: bool = True  # False for a fact that the board itself leaves out for this parser
+    counts: bool = True  # False for a fact that the benchmark itself leaves out for this parser
     found: str = ""
     """What was found, in a word, where there is more to say than passed or not; `pred` of its row."""
 
@@ -48,13 +48,13 @@ Decide = Callable[[Fact], Outcome]
 
 @dataclass(frozen=True)
 class FactsProtocol(PageProtocol):
-    """Every test of a board is passed or not; the score is the mean of the shares of groups of tests."""
+    """Every test of a benchmark is passed or not; the score is the mean of the shares of groups of tests."""
 
     reads_facts: ClassVar[bool] = True
     is_complete: ClassVar[bool] = False
     """Whether the headline is not defined where a group has no fact that counts."""
-    group_word: ClassVar[str]  # what the board calls a group of tests
-    crashed: ClassVar[bool | None]  # what a fact is on which the board's own code fails
+    group_word: ClassVar[str]  # what the benchmark calls a group of tests
+    crashed: ClassVar[bool | None]  # what a fact is on which the benchmark's own code fails
 
     @cached_property
     def headline(self) -> FigureInfo:
@@ -75,7 +75,7 @@ class FactsProtocol(PageProtocol):
 
     @abstractmethod
     def result_files(self, board: BoardRun) -> Files:
-        """Write the board's own files."""
+        """Write the benchmark's own files."""
 
     def asks_about(self, fact: Fact) -> bool:
         """Whether a fact of these rules is asked."""
@@ -138,7 +138,7 @@ class FactsProtocol(PageProtocol):
         return self.summary_of(tables, self.figure_sums(tables), notes=FactTotals.of(tables).notes())
 
     def presentation(self) -> Presentation:
-        """Show facts page by page, and write the board's files."""
+        """Show facts page by page, and write the benchmark's files."""
         figure = self.headline.name
 
         def view(truth: Page, prediction: Prediction) -> PageView:

@@ -61,7 +61,7 @@ class DpBenchProtocol(MeasuredProtocol):
         return {"nid": nid, "teds": teds[0], "teds_s": teds[1]}
 
     def result_files(self, board: BoardRun) -> Files:
-        """A prediction file of the board's form for each parser, and its scores."""
+        """A prediction file of the benchmark's form for each parser, and its scores."""
         for parser in board.parsers:
             outputs = ((document, board.prediction(sample, parser)) for sample, document, _ in board.pages())
             pages = {f"{document}.pdf": page_data(predicted_elements(own)) for document, own in outputs}
@@ -70,7 +70,7 @@ class DpBenchProtocol(MeasuredProtocol):
 
 
 def page_data(elements: Iterable[Element]) -> dict[str, Any]:
-    """Elements in the form of the board's files."""
+    """Elements in the form of the benchmark's files."""
     listed = []
     for element in elements:
         html = html_of(element) if element.category == Category.TABLE else ""

@@ -22,7 +22,7 @@ from parsemark.protocols import BoardRun, Files, as_json
 from parsemark_boards.measured_protocol import MeasuredProtocol, own_truth
 
 MARKDOWN, JSON = "trueMarkdownOutput", "trueJsonOutput"
-"""Where a page keeps its truth, named as in the board's files."""
+"""Where a page keeps its truth, named as in the benchmark's files."""
 Json = Any
 _JS_SPACE = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"
 _JS_SPACE += "".join(map(chr, range(0x2000, 0x200B)))

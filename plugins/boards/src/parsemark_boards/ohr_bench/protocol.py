@@ -44,7 +44,7 @@ _STAGES = {
     "generated": {"f1": "F1", "em": "EM", "rouge_l": "rouge-L", "bleu_avg": "bleu-avg"},
     "end_to_end": {"e2e_f1": "F1"},
 }
-"""Where a stage keeps its answer, and our figures of it with the board's names."""
+"""Where a stage keeps its answer, and our figures of it with the benchmark's names."""
 
 
 @lru_cache
@@ -181,7 +181,7 @@ class OhrBenchProtocol(MeasuredProtocol):
         return 0.0 if lcs is None and not self.empty_left_out else lcs
 
     def result_files(self, board: BoardRun) -> Files:
-        """`retrieval_base/PARSER/DOCUMENT.json`, which the board's programs index, and the numbers."""
+        """`retrieval_base/PARSER/DOCUMENT.json`, which the benchmark's programs index, and the numbers."""
         for parser in board.parsers:
             documents: dict[str, list[dict[str, Any]]] = {}
             for sample, document, number in board.pages():

@@ -51,7 +51,7 @@ BOOTSTRAP_SEED = 0
 class OlmocrProtocol(FactsProtocol):
     """Every test of olmOCR-bench is passed or not; the score is the mean of the groups' shares.
 
-    The options are known defects of the board, as they are by default; see `docs/olmocr.md`.
+    The options are known defects of the benchmark, as they are by default; see `docs/olmocr.md`.
 
     Args:
         short_text_in_query: A page shorter than the query is searched in the query: a blank passes.
@@ -115,7 +115,7 @@ class OlmocrProtocol(FactsProtocol):
         return totals
 
     def summarise(self, tables: RunTables) -> Summary:
-        """All figures, and the interval that the board prints: tests drawn inside their groups."""
+        """All figures, and the interval that the benchmark prints: tests drawn inside their groups."""
         found = {}
         for parser, sums in self.totals(tables).sums.items():
             summed = sums.sum(axis=0)
@@ -126,7 +126,7 @@ class OlmocrProtocol(FactsProtocol):
         return super().summarise(tables).model_copy(update={"details": {"board_interval": found}})
 
     def result_files(self, board: BoardRun) -> Files:
-        """Candidates' pages that the board's program scores, `failed-PARSER.jsonl` and `results.json`."""
+        """Candidates' pages that the benchmark's program scores, `failed-PARSER.jsonl` and `results.json`."""
         for parser in board.parsers:
             tests = {}
             for sample, document, number in board.pages():
@@ -170,7 +170,7 @@ def bootstrap_interval(
     rounds: int = 1000,
     level: float = 0.95,
 ) -> tuple[float, float]:
-    """The board's interval: tests are drawn inside their groups, the groups' means are averaged."""
+    """The benchmark's interval: tests are drawn inside their groups, the groups' means are averaged."""
     values = np.asarray(scores, dtype=float)
     if not len(values):
         return 0.0, 0.0

@@ -6,27 +6,15 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from parsemark.errors import CorpusError
-from parsemark_boards.olmocr.text import FORMATS, normalise
-from parsemark_boards.truth_model import read_truth
+from parsemark_boards.olmocr.text import normalise
+from parsemark_boards.truth_model import not_blank, read_truth
 
 RULES = "olmocr-bench"
 BASELINE = "baseline"
 
 
-def _not_blank(text: str) -> str:
-    if not text.strip():
-        raise ValueError("must not be blank")
-    return text
-
-
-def _one_word(marker: str) -> str:
-    if not marker or " " in marker:
-        raise ValueError("must not be empty or have a space")
-    return marker
-
-
 Text = Annotated[str, AfterValidator(normalise)]
-SaidText = Annotated[str, AfterValidator(normalise), AfterValidator(_not_blank)]
+SaidText = Annotated[str, AfterValidator(normalise), AfterValidator(not_blank)]
 Flag = bool | None
 
 
@@ -92,7 +80,7 @@ class MathTest(AnyTest):
     """The page has a formula."""
 
     type: Literal["math"]
-    math: Annotated[str, AfterValidator(_not_blank)]
+    math: Annotated[str, AfterValidator(not_blank)]
     ignore_dollar_delimited: Flag = False
 
 
@@ -111,21 +99,15 @@ class FormatTest(AnyTest):
 
     type: Literal["format"]
     text: SaidText
-    format: str
+    format: Literal["heading", "bold", "italic"]
     case_sensitive: Flag = True
-
-    @model_validator(mode="after")
-    def _is_known(self) -> Self:
-        if self.format not in FORMATS:
-            raise ValueError(f"the format {self.format!r} is none of {', '.join(FORMATS)}")
-        return self
 
 
 class FootnoteTest(AnyTest):
     """There is a footnote, with certain text at its marker."""
 
     type: Literal["footnote"]
-    marker: Annotated[str, AfterValidator(_one_word)]
+    marker: str = Field(pattern="^[^ ]+$")
     appears_before_marker: Text | None = None
     appears_after_marker: Text | None = None
 

@@ -1,4 +1,4 @@
-"""The recipe: its options, how an output is read as HTML and as placed blocks, and the board's files."""
+"""The recipe: its options, how an output is read as HTML and as placed blocks, and the benchmark's files."""
 
 import functools
 import re

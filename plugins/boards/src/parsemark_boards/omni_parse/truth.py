@@ -1,27 +1,27 @@
 """Omni Parse Bench's tests: what a valid one of each kind has; the benchmark refuses others."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from parsemark.errors import CorpusError
 from parsemark_boards.omni_parse.text import fold
-from parsemark_boards.truth_model import read_truth
+from parsemark_boards.truth_model import not_blank, read_truth
 
 RULES = "omni-parse-bench"
 FAMILIES = dict.fromkeys(("present", "order", "repeat"), "text")
 FAMILIES |= {"table_cell": "tables", "layout_kind": "layout"}
 KINDS = tuple(FAMILIES)
-DERIVATIONS = (
-    *("text_layer", "upstream_olmocr", "authored", "publisher_markup", "model_panel", "extractor_agreement"),
-    *("human_review", "model_review", "upstream_frbench", "source_transcription"),
-)
-LABELS = (
-    *("text", "heading", "page_furniture", "list", "caption", "footnote", "equation", "code", "table"),
-    *("form", "figure"),
-)
+Derivation = Literal[
+    "text_layer", "upstream_olmocr", "authored", "publisher_markup", "model_panel", "extractor_agreement",
+    "human_review", "model_review", "upstream_frbench", "source_transcription",
+]  # fmt: skip
+Label = Literal[
+    "text", "heading", "page_furniture", "list", "caption", "footnote", "equation", "code", "table", "form",
+    "figure",
+]  # fmt: skip
 
 
 # --- numbers ------------------------------------------------------------------------------------------------
@@ -68,24 +68,27 @@ def read_number(text: str) -> ReadNumber | None:
 # --- tests --------------------------------------------------------------------------------------------------
 
 
-class OmniData(BaseModel):
-    """Part of a test, with nothing but its own keys."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-Share = Annotated[float, Field(ge=0, le=1)]
-
-
 def _check_place(place: list[list[float]]) -> list[list[float]]:
     if any(box[0] >= box[2] or box[1] >= box[3] for box in place):
         raise ValueError("a place is a list of boxes from 0 to 1")
     return place
 
 
-Place = Annotated[
-    list[Annotated[list[Share], Field(min_length=4, max_length=4)]], AfterValidator(_check_place)
-]
+def _check_number(text: str) -> str:
+    if read_number(text) is None:
+        raise ValueError(f"{text!r} is not one number")
+    return text
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
+PlaceBox = Annotated[list[Share], Field(min_length=4, max_length=4)]
+PageBoxes = Annotated[list[PlaceBox], AfterValidator(_check_place)]
+
+
+class OmniData(BaseModel):
+    """Part of a test, with nothing but its own keys."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class TextArgument(OmniData):
@@ -93,7 +96,7 @@ class TextArgument(OmniData):
 
     text: str
     max_diffs: int = Field(ge=0)
-    place: Place = []
+    place: PageBoxes = []
 
     @model_validator(mode="after")
     def _differs_little(self) -> Self:
@@ -111,31 +114,19 @@ class ExactText(TextArgument):
 class PlacedText(TextArgument):
     """A text with its place."""
 
-    place: Annotated[Place, Field(min_length=1)]
+    place: Annotated[PageBoxes, Field(min_length=1)]
 
 
 class NumberArgument(OmniData):
     """A number."""
 
-    number: str
-
-    @model_validator(mode="after")
-    def _is_one(self) -> Self:
-        if read_number(self.number) is None:
-            raise ValueError(f"{self.number!r} is not one number")
-        return self
+    number: Annotated[str, AfterValidator(_check_number)]
 
 
 class LatexArgument(OmniData):
     """A formula."""
 
-    latex: str
-
-    @model_validator(mode="after")
-    def _is_one(self) -> Self:
-        if not self.latex.strip():
-            raise ValueError("a formula must not be blank")
-        return self
+    latex: Annotated[str, AfterValidator(not_blank)]
 
 
 def _kind_of_content(data: Any) -> str:
@@ -166,28 +157,27 @@ class LayoutArgs(OmniData):
     content: PlacedText
 
 
-class _SharedDiffs(OmniData):
-    def texts(self) -> Iterator[TextArgument]:
-        for name in type(self).model_fields:
-            value = getattr(self, name)
-            yield from value if isinstance(value, list) else [value] if value is not None else []
+class SharedDiffs(OmniData):
+    """Texts that may all differ as much."""
 
     @model_validator(mode="after")
     def _has_one_limit(self) -> Self:
-        if len({text.max_diffs for text in self.texts()}) != 1:
-            raise ValueError("its args must share max_diffs")
+        values = (getattr(self, name) for name in self.model_fields_set)
+        texts = [text for value in values for text in (value if isinstance(value, list) else [value])]
+        if None in texts or len({text.max_diffs for text in texts}) != 1:
+            raise ValueError("its args must share max_diffs, and none may be null")
         return self
 
 
-class OrderArgs(_SharedDiffs):
+class OrderArgs(SharedDiffs):
     """Which text comes first."""
 
     before: TextArgument
     after: TextArgument
 
 
-class CellArgs(_SharedDiffs):
-    """A cell and its surroundings."""
+class CellArgs(SharedDiffs):
+    """A cell and its surroundings, those that are given."""
 
     cell: TextArgument
     up: TextArgument | None = None
@@ -200,17 +190,6 @@ class CellArgs(_SharedDiffs):
     headings: list[TextArgument] = []
     row_groups: list[TextArgument] = []
 
-    @model_validator(mode="before")
-    @classmethod
-    def _has_no_null(cls, data: Any) -> Any:
-        if isinstance(data, dict) and None in data.values():
-            raise ValueError("an arg is null")
-        return data
-
-
-class NoSettings(OmniData):
-    """A test without settings."""
-
 
 class RepeatSettings(OmniData):
     """How often a text is repeated."""
@@ -221,22 +200,17 @@ class RepeatSettings(OmniData):
 class LayoutSettings(OmniData):
     """What kind of block a text stands in."""
 
-    kind: str
-
-    @model_validator(mode="after")
-    def _is_known(self) -> Self:
-        if self.kind not in LABELS:
-            raise ValueError(f"kind must be one of {', '.join(LABELS)}")
-        return self
+    kind: Label
 
 
 _MODELS: Mapping[str, tuple[type[OmniData], type[OmniData]]] = {
-    "present": (PresentArgs, NoSettings),
-    "order": (OrderArgs, NoSettings),
+    "present": (PresentArgs, OmniData),
+    "order": (OrderArgs, OmniData),
     "repeat": (RepeatArgs, RepeatSettings),
-    "table_cell": (CellArgs, NoSettings),
+    "table_cell": (CellArgs, OmniData),
     "layout_kind": (LayoutArgs, LayoutSettings),
 }
+"""Args and settings of each kind."""
 
 
 class GoldTest(BaseModel, strict=True):
@@ -244,15 +218,13 @@ class GoldTest(BaseModel, strict=True):
 
     id: str
     test_type: str
-    derivation: str
+    derivation: Derivation
     args: dict[str, Any]
     settings: dict[str, Any]
     tags: list[Any]
 
     @model_validator(mode="after")
     def _is_valid(self) -> Self:
-        if self.derivation not in DERIVATIONS:
-            raise ValueError(f"the derivation {self.derivation[:40]!r} is unknown")
         try:
             check_test(self.test_type, self.args, self.settings)
         except CorpusError as error:

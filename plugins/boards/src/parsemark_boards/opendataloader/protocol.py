@@ -53,7 +53,7 @@ _NAMES = ("overall", *MEASURES)
 
 
 def true_markdown(page: Page) -> str:
-    """The board's own truth, or one made of a page's elements as the board made its own."""
+    """The benchmark's own truth, or one made of a page's elements as the benchmark made its own."""
     stored = own_truth(page, MARKDOWN)
     if stored is not None:
         return str(stored)

@@ -1,4 +1,4 @@
-"""The recipe: which function decides which rule, the five dimensions of a document, and the board's files."""
+"""The recipe: what decides which rule, the five dimensions of a document, and the benchmark's files."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ _GROUNDING = {
     "grounding_lar": "lar",
     "grounding_af1": "af1",
 }
-"""Our figures of grounding and the board's names of them; the first is a dimension."""
+"""Our figures of grounding and the benchmark's names of them; the first is a dimension."""
 Decided = bool | tuple[bool, float]
 
 
@@ -277,7 +277,7 @@ class ParsebenchProtocol(MeasuredProtocol):
         return [self.mean_of_means(own[: sum(info.main for info in self.infos)]), *own]
 
     def result_files(self, board: BoardRun) -> Files:
-        """`PARSER/DOCUMENT.result.json`, which the board's program evaluates, and the numbers."""
+        """`PARSER/DOCUMENT.result.json`, which the benchmark's program evaluates, and the numbers."""
         for parser in board.parsers:
             for sample, document, _ in board.pages():
                 request = {"example_id": document, "source_file_path": "", "product_type": "parse"}
@@ -294,7 +294,7 @@ class ParsebenchProtocol(MeasuredProtocol):
 
 
 def predicted_layout(prediction: Prediction) -> list[dict[str, Any]]:
-    """The elements of an output that have boxes, in the board's form."""
+    """The elements of an output that have boxes, in the benchmark's form."""
     found = []
     for number, element in enumerate(prediction.elements):
         if element.box is None:

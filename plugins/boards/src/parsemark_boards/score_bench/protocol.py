@@ -49,7 +49,7 @@ from parsemark_boards.measured_protocol import MeasuredProtocol, Measures, own_t
 from parsemark_boards.package_files import INSTALL_WORDS, find_package_file
 from parsemark_boards.truth_model import TruthModel
 
-ELEMENTS = "score_bench_elements"  # where a page keeps its true elements as the board's files have them
+ELEMENTS = "score_bench_elements"  # where a page keeps its true elements as the benchmark's files have them
 BoardElement = Mapping[str, Any]
 _BULLET = (
     "[\x95\u2022\u2023\u2043\u3164\u204c\u204d\u2219\u25cb\u25cf\u25d8\u25e6\u2619\u2765\u2767\u29be\u29bf\\-"
@@ -134,7 +134,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
         return values | {name: tables[name] if not missed else tables[name] or 0.0 for name in TABLES}
 
     def result_files(self, board: BoardRun) -> Files:
-        """`PARSER/PAGE.json` that the board's program reads, its document report, and the numbers."""
+        """`PARSER/PAGE.json` that the benchmark's program reads, its document report, and the numbers."""
         names = [info.name for info in self.infos]
         for parser in board.parsers:
             values, rows = board.values(parser), []
@@ -147,7 +147,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
 
 
 def board_element(element: Element, *, truth: bool = False) -> dict[str, Any]:
-    """An element in the form of the board's files."""
+    """An element in the form of the benchmark's files."""
     kind, text = label_of(element, __package__), text_of(element)
     if kind != "Table":
         return {"type": kind, "text": text}
