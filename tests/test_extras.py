@@ -110,8 +110,8 @@ def test_errors_of_other_modules_stay_what_they_are() -> None:
 
 def test_only_what_matters_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    require("carried", "Reading sheets", ["docx"])
+    require("embedded", "Reading sheets", ["docx"])
     with pytest.raises(
-        MissingDependencyError, match=r"^Reading sheets needs openpyxl\. .*parsemark\[carried\]"
+        MissingDependencyError, match=r"^Reading sheets needs openpyxl\. .*parsemark\[embedded\]"
     ):
-        require("carried", "Reading sheets", ["openpyxl", "docx"])
+        require("embedded", "Reading sheets", ["openpyxl", "docx"])

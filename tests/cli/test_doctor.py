@@ -36,6 +36,15 @@ def test_what_is_missing_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch)
     assert "pip install 'parsemark[figures]'" in shown and "[figures] matplotlib" in shown
 
 
+def test_plugin_distributions_are_listed_with_what_they_bring(monkeypatch: pytest.MonkeyPatch) -> None:
+    plugins = {"parsemark-nothing": {"parsemark.makers": ["a", "b"], "parsemark.checks": ["c"]}, "pytest": {}}
+    monkeypatch.setattr(setup, "own_plugins", lambda: plugins)
+    absent, present = (item for item in setup.everything() if item.name in plugins)
+    assert not absent.found and absent.enables == "checks c; makers a, b"
+    assert absent.install == "pip install parsemark-nothing"
+    assert present.found and present.version == pytest.__version__
+
+
 def test_fonts_that_some_papers_want_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for found in (False, True):
         monkeypatch.setattr(pdflatex, "has_tex_file", lambda name, found=found: found)

@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
-from parsemark.corpora.carried.content import DocumentContent
-from parsemark.corpora.carried.rulings import missing_span
-from parsemark.corpora.carried.tagged import TaggedDocument, read_tagged
 from parsemark.corpora.files import load_folder, write_manifest, write_page
+from parsemark.corpora.tagged.read import TaggedDocument, read_tagged
+from parsemark.corpora.tagged.table_lines import missing_span
+from parsemark.corpora.tagged.text import DocumentContent
 from parsemark.errors import CorpusError, PdfError
 from parsemark.model import Box, Category, Cell, Table
 from parsemark.pdf import Glyph

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parsemark.corpora.carried.tagged import TaggedDocument, read_tagged
+from parsemark.corpora.tagged.read import TaggedDocument, read_tagged
 
 pytestmark = pytest.mark.conformance
 

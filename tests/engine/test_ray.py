@@ -12,7 +12,7 @@ from tests.waiting import PATIENCE_S
 
 from parsemark.corpora import load_corpus
 from parsemark.engine.events import Events
-from parsemark.engine.harvest import harvest
+from parsemark.engine.import_corpus import import_corpus
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring import score as scoring
 from parsemark.parsers import get_parser
@@ -138,10 +138,10 @@ def test_parser_that_cannot_start_is_told(cluster: object, tmp_path: Path) -> No
     assert all("no_such_module" in error for error in run.table("parses")["error"])
 
 
-def test_truth_that_documents_carry(cluster, tmp_path: Path) -> None:
+def test_import_of_embedded_truth(cluster, tmp_path: Path) -> None:
     texts, table = grid([["Name", "One"], ["alpha", "1"]])
     (tmp_path / "in").mkdir()
     for name in ("a.pdf", "b.pdf"):
         write_tagged(tmp_path / "in" / name, [texts], [table])
-    found = harvest(tmp_path / "in", tmp_path / "out", executor="ray", address=cluster.address)
-    assert found["documents"] == {"taken": 2} and len(load_corpus(str(tmp_path / "out"))) == 2
+    found = import_corpus(tmp_path / "in", tmp_path / "out", executor="ray", address=cluster.address)
+    assert found["documents"] == {"imported": 2} and len(load_corpus(str(tmp_path / "out"))) == 2

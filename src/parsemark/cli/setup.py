@@ -14,6 +14,7 @@ from parsemark.cli import options as opt
 from parsemark.cli.printing import plain_console, plain_table
 from parsemark.errors import ParserError, UsageError
 from parsemark.extras import DISTRIBUTIONS, EXTRAS, is_installed
+from parsemark.specs import own_plugins
 from parsemark.system.files import write_text
 
 
@@ -79,7 +80,7 @@ _PROGRAMS = (
 
 
 def everything() -> Iterator[Installed]:
-    """The kernel, the optional libraries, the optional programs."""
+    """Yield the kernel, the optional libraries, the plug-in distributions and the optional programs."""
     import importlib.metadata
 
     from parsemark.kernels import is_native
@@ -93,6 +94,14 @@ def everything() -> Iterator[Installed]:
         shown = ", ".join(DISTRIBUTIONS.get(module, module) for module in absent) or package
         version = "" if absent else importlib.metadata.version(package)
         yield Installed(f"[{extra.name}] {shown}", not absent, version, extra.enables, extra.install)
+    for distribution, groups in own_plugins().items():
+        names = (f"{group.partition('.')[2]} {', '.join(names)}" for group, names in sorted(groups.items()))
+        try:
+            version = importlib.metadata.version(distribution)
+        except importlib.metadata.PackageNotFoundError:
+            version = ""
+        install = f"pip install {distribution}"
+        yield Installed(distribution, bool(version), version, "; ".join(names), install)
     for name, enables, install in _PROGRAMS:
         yield Installed(name, shutil.which(name) is not None, "", enables, install)
     fonts = "the LaTeX documents that want fonts such as newtx, libertine and dsfont"

@@ -1,6 +1,6 @@
-"""Pages with their truth, by the name of their corpus: loaded, carried by PDFs themselves, or made.
+"""Pages with their truth, by the name of their corpus: loaded, read from PDFs themselves, or made.
 
-`loaders` reads folders and other benchmarks' files, `carried` the truth that PDFs and sources bring along;
+`loaders` reads folders and benchmarks' files; `tagged` and `source_pairs` find truth in PDFs and sources;
 `making` finds makers of new corpora, which other packages bring.
 """
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from parsemark.corpora.base import Corpus
-from parsemark.corpora.carried.content import readable
 from parsemark.corpora.commitments import commitment_path, committed_note, differences, read_secret
 from parsemark.corpora.files import hash_of_files, read_manifest
 from parsemark.corpora.making import Progress, silent
+from parsemark.corpora.tagged.text import readable
 from parsemark.errors import CorpusError, ParsemarkError
 from parsemark.formats import glyphs as signs
 from parsemark.formats import says_the_same

@@ -1,8 +1,8 @@
-"""Gives a corpus text layers that lie: each page looks the same to the pixel, but what is extracted differs.
+"""Misleading text layers: each page looks the same to the pixel, but what is extracted differs.
 
 Users meet such files daily (fonts without a true table of characters, hidden text for search engines,
 instructions to language models), and a parser that trusts the text layer cannot see it. The truth stays that
-of the page; the attribute `text_layer` names the lie, so that every report shows who believes it.
+of the page; the attribute `text_layer` names the kind, so that every report shows which parsers it misleads.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _changed_pdf(pdf: Path, kind: str) -> bytes:
                     stream.write(changed_mapping(stream.read_bytes(), kind))
         elif kind in (STALE_OCR, VISUAL_ORDER):
             for number, page in enumerate(document.pages, start=1):
-                words = list(_told_words(pdf, number, kind))
+                words = list(_misleading_words(pdf, number, kind))
                 if words:
                     put_under_picture(pikepdf, document, page, render_page(pdf, number, PICTURE_DPI), words)
         else:
@@ -142,7 +142,7 @@ def _changed_pdf(pdf: Path, kind: str) -> bytes:
 
 
 def changed_mapping(cmap: bytes, kind: str) -> bytes:
-    """A ToUnicode map with the lie in it."""
+    """Return a ToUnicode map that is changed as the kind says."""
     entries = []
     for code, text in read_mapping(cmap):
         shown = text.translate(_NEXT) if kind == SHIFTED else " " if text in _LIGATURES else text
@@ -208,7 +208,7 @@ def _add_text(pikepdf: Any, document: Any, page: Any, kind: str) -> None:
     page.contents_add(f"Q {content}".encode("latin-1"))
 
 
-def _told_words(pdf: Path, number: int, kind: str) -> Iterator[PageWord]:
+def _misleading_words(pdf: Path, number: int, kind: str) -> Iterator[PageWord]:
     """The words of the layer under a picture, from left to right as they look; none if they would be true."""
     words = page_words(pdf, number)
     if kind == VISUAL_ORDER and not any(is_right_to_left(word.text) for word in words):
@@ -278,16 +278,16 @@ def _any_character(pikepdf: Any, document: Any) -> Any:
     return document.make_indirect(font)
 
 
-def _check(sample: Sample, lying: Path, kind: str) -> bool:
+def _check(sample: Sample, misleading: Path, kind: str) -> bool:
     """Whether the text of a page differs; raises if its picture does."""
     assert sample.pdf is not None
     number = sample.page_number
     dpi = PICTURE_DPI if kind in (STALE_OCR, VISUAL_ORDER) else CHECK_DPI
-    one, other = (render_page(pdf, number, dpi) for pdf in (sample.pdf, lying))
+    one, other = (render_page(pdf, number, dpi) for pdf in (sample.pdf, misleading))
     if one.size != other.size or one.tobytes() != other.tobytes():
-        raise CorpusError(f"The lie {kind} would change what page {number} of {sample.pdf} shows.")
+        raise CorpusError(f"{kind} would change what page {number} of {sample.pdf} shows.")
     if kind in (INVISIBLE, OFF_PAGE, WHITE, INSTRUCTION):
-        seen = [[w.text for w in seen_page(pdf, number).words if w.shown] for pdf in (sample.pdf, lying)]
+        seen = [[w.text for w in seen_page(pdf, number).words if w.shown] for pdf in (sample.pdf, misleading)]
         if seen[0] != seen[1]:
-            raise CorpusError(f"Words of the lie {kind} could be seen on page {number} of {sample.pdf}.")
-    return page_text(sample.pdf, number) != page_text(lying, number)
+            raise CorpusError(f"Words of {kind} could be seen on page {number} of {sample.pdf}.")
+    return page_text(sample.pdf, number) != page_text(misleading, number)

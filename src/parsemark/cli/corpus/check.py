@@ -57,7 +57,7 @@ def tags(
     as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say what the tags of a PDF hold, which of them agree with the pages, and what is wrong with others."""
-    from parsemark.corpora.carried.tagged import read_tagged
+    from parsemark.corpora.tagged.read import read_tagged
 
     found = read_tagged(file)
     if found is None:

@@ -1,4 +1,4 @@
-"""`parsemark corpus make`, `sample`, `carry` and `crops`: new corpora."""
+"""`parsemark corpus make`, `sample`, `import` and `crops`: new corpora."""
 
 from __future__ import annotations
 
@@ -135,28 +135,31 @@ def sample(
     )
 
 
-def carry(
+def import_truth(
     folder: Annotated[Path, Argument(help="A folder of PDFs.", metavar="DIR", exists=True, file_okay=False)],
     *,
-    out: Annotated[Path, Option("--out", help="The corpus; a harvest that was begun there goes on.")],
-    kind: Annotated[
+    out: Annotated[Path, Option("--out", help="Corpus folder to write; resumes an interrupted import.")],
+    origin: Annotated[
         str,
-        Option("--from", help="`carried` (all that PDFs carry), `tagged`, or `pairs` (sources beside them)."),
-    ] = "carried",
+        Option(
+            "--from", help="Origin: `embedded` (all truth in the PDF), `tagged` (its tags) or `source-pairs`."
+        ),
+    ] = "embedded",
     workers: opt.Processes = None,
     executor: opt.Executor = "local",
     address: opt.Address = None,
 ) -> None:
-    """Take the truth that the PDFs of a folder carry into a corpus, however many they are."""
-    from parsemark.engine.harvest import harvest, left_out
+    """Import the truth of the PDFs of a folder, from their tags or sources, into a corpus."""
+    from parsemark.corpora.loaders.embedded import ORIGINS
+    from parsemark.engine.import_corpus import import_corpus, left_out
 
-    require_known("kind of truth", kind, ("carried", "tagged", "pairs"))
+    require_known("origin of truth", origin, ORIGINS)
     changes: Counter[str] = Counter()
     with page_progress("Reading documents", None) as progress:
-        found = opt.fill(harvest, locals(), root=folder)
-    kinds = ("new", "changed", "unchanged", "removed")
-    print(f"{folder}: {', '.join(f'{changes[kind]:,} {kind}' for kind in kinds)}")
-    for group, counts in found.items():
+        statistics = opt.fill(import_corpus, locals(), root=folder)
+    states = ("new", "changed", "unchanged", "removed")
+    print(f"{folder}: {', '.join(f'{changes[state]:,} {state}' for state in states)}")
+    for group, counts in statistics.items():
         print(f"{group}: {', '.join(f'{name} {n:,}' for name, n in counts.items())}")
     for file, outcome, why in left_out(out):
         print(f"{file} ({outcome}): {why}")

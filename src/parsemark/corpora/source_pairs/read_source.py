@@ -18,9 +18,9 @@ from urllib.parse import unquote
 
 from lxml import etree
 
-from parsemark.corpora.carried.sheets import sheet_html
-from parsemark.corpora.carried.source_places import REFERENCE
 from parsemark.corpora.loaders.files import read_text
+from parsemark.corpora.source_pairs.places import REFERENCE
+from parsemark.corpora.source_pairs.sheets import sheet_html
 from parsemark.errors import CorpusError
 from parsemark.formats.document import read_document
 from parsemark.formats.document.elements import caption_category

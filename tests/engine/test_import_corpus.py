@@ -1,4 +1,4 @@
-"""`corpus carry`: a folder of any size becomes a corpus, whatever happens on the way."""
+"""`corpus import`: a folder of any size becomes a corpus, whatever happens on the way."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
 from parsemark.corpora.files import hash_of_files
-from parsemark.engine import harvest as module
-from parsemark.engine.harvest import JOURNAL, harvest
+from parsemark.engine import import_corpus as module
+from parsemark.engine.import_corpus import JOURNAL, import_corpus
 from parsemark.errors import UsageError
 
 ROWS = [["Name", "One"], ["alpha", "1"], ["beta", "3"]]
@@ -39,12 +39,12 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_folder_becomes_a_corpus(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    found = CliRunner().invoke(app, ["corpus", "carry", str(folder), "--out", str(out), "--workers", "1"])
+    found = CliRunner().invoke(app, ["corpus", "import", str(folder), "--out", str(out), "--workers", "1"])
     assert found.exit_code == 0, found.output
-    assert "carries nothing 1, failed 1, taken 3" in found.output
+    assert "failed 1, imported 3, no truth 1" in found.output
     assert "5 new, 0 changed, 0 unchanged, 0 removed" in " ".join(found.output.split())
     said = " ".join(found.output.split())
-    assert "broken.pdf (failed): " in said and "plain.pdf (carries nothing): it carries no truth" in said
+    assert "broken.pdf (failed): " in said and "plain.pdf (no truth): it has no truth" in said
     corpus = load_corpus(str(out))
     assert len(corpus) == 3 and not corpus.remarks
     tables = [element.table for sample in corpus.samples() if sample.truth for element in sample.truth.tables]
@@ -62,7 +62,7 @@ def test_a_folder_becomes_a_corpus(folder: Path, tmp_path: Path) -> None:
 
 
 def test_one_that_was_killed_goes_on(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out, read, seen = tmp_path / "out", module.read_carried, list[str]()
+    out, read, seen = tmp_path / "out", module.read_truth, list[str]()
 
     def in_process(todo, n):  # type: ignore[no-untyped-def]
         for task in todo:
@@ -73,42 +73,40 @@ def test_one_that_was_killed_goes_on(folder: Path, tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(module, "_in_processes", in_process)
     with pytest.raises(KeyboardInterrupt):
-        harvest(folder, out)
+        import_corpus(folder, out)
     assert not (out / "corpus.json").exists()
-    harvest(folder, out)
+    import_corpus(folder, out)
     assert seen == ["a.pdf", "b.pdf", "b.pdf", "broken.pdf", "plain.pdf", "below/c d.pdf"]
     texts, table = grid([*ROWS, ["gamma", "5"]])
     write_tagged(folder / "a.pdf", [texts], [table])
     os.utime(folder / "a.pdf", ns=(1, 1))
-    found = harvest(folder, out)
-    assert seen[6:] == ["a.pdf"] and found["documents"] == {"carries nothing": 1, "failed": 1, "taken": 3}
-    whole = harvest(folder, tmp_path / "other")
+    found = import_corpus(folder, out)
+    assert seen[6:] == ["a.pdf"] and found["documents"] == {"failed": 1, "imported": 3, "no truth": 1}
+    whole = import_corpus(folder, tmp_path / "other")
     assert whole == found
     assert load_corpus(str(out)).hash == load_corpus(str(tmp_path / "other")).hash
 
 
 def test_what_was_deleted_leaves_the_corpus(folder: Path, tmp_path: Path) -> None:
     out, changes = tmp_path / "out", Counter[str]()
-    harvest(folder, out, workers=1, changes=changes)
+    import_corpus(folder, out, workers=1, changes=changes)
     assert changes == Counter(new=5)
     (folder / "b.pdf").unlink()
     with (folder / "a.pdf").open("ab") as file:
         file.write(b"\n")
     changes.clear()
-    assert harvest(folder, out, workers=1, changes=changes)["documents"]["taken"] == 2
+    assert import_corpus(folder, out, workers=1, changes=changes)["documents"]["imported"] == 2
     assert changes == Counter(changed=1, unchanged=3, removed=1)
     assert len(load_corpus(str(out))) == 2 and not list(out.glob("*/b[-.]*"))
     folder.rename(tmp_path / "away")
     folder.mkdir()
-    with pytest.raises(
-        UsageError, match="none of the PDFs of this harvest any more; the corpus is as it was"
-    ):
-        harvest(folder, out, workers=1)
+    with pytest.raises(UsageError, match="none of the PDFs of this import any more; the corpus is unchanged"):
+        import_corpus(folder, out, workers=1)
     assert len(load_corpus(str(out))) == 2
 
 
 def test_a_pdf_that_is_changed_in_place_does_not_change_the_corpus(folder: Path, tmp_path: Path) -> None:
-    harvest(folder, tmp_path / "out", workers=1)
+    import_corpus(folder, tmp_path / "out", workers=1)
     (folder / "a.pdf").write_bytes(b"something else")
     assert check_corpus(load_corpus(str(tmp_path / "out"))).ok
 
@@ -116,16 +114,16 @@ def test_a_pdf_that_is_changed_in_place_does_not_change_the_corpus(folder: Path,
 def test_a_folder_without_pdfs_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     with pytest.raises(UsageError, match="no PDF below"):
-        harvest(tmp_path / "in", tmp_path / "out")
+        import_corpus(tmp_path / "in", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_other_folders_are_refused(folder: Path, tmp_path: Path) -> None:
-    harvest(folder / "below", tmp_path / "out", workers=1)
-    with pytest.raises(UsageError, match="was begun with"):
-        harvest(folder, tmp_path / "out")
+    import_corpus(folder / "below", tmp_path / "out", workers=1)
+    with pytest.raises(UsageError, match="This is an import of"):
+        import_corpus(folder, tmp_path / "out")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").touch()
     with pytest.raises(UsageError, match="is not empty"):
-        harvest(folder, tmp_path / "full")
+        import_corpus(folder, tmp_path / "full")
     assert (tmp_path / "out" / JOURNAL).exists()

@@ -12,8 +12,8 @@ from itertools import accumulate, chain, groupby, pairwise
 from operator import attrgetter
 from statistics import median
 
-from parsemark.corpora.carried.content import DocumentContent, TaggedText, hull, is_ink
-from parsemark.corpora.carried.rulings import missing_span
+from parsemark.corpora.tagged.table_lines import missing_span
+from parsemark.corpora.tagged.text import DocumentContent, TaggedText, hull, is_ink
 from parsemark.errors import FormatError
 from parsemark.formats.limits import check_grid
 from parsemark.model import Box, Cell, Table

@@ -15,8 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from parsemark.corpora.carried.content import DocumentContent, is_ink, readable
-from parsemark.corpora.carried.source_places import (
+from parsemark.corpora.source_pairs.places import (
     CAPTION_LABEL,
     CAPTIONS,
     REFERENCE,
@@ -30,8 +29,9 @@ from parsemark.corpora.carried.source_places import (
     place_formulas,
     signs_of,
 )
-from parsemark.corpora.carried.sources import IN_TABLE, SOURCES, read_source
-from parsemark.corpora.carried.tagged import TaggedDocument, read_content
+from parsemark.corpora.source_pairs.read_source import IN_TABLE, SOURCES, read_source
+from parsemark.corpora.tagged.read import TaggedDocument, read_content
+from parsemark.corpora.tagged.text import DocumentContent, is_ink, readable
 from parsemark.errors import CorpusError, FormatError, PdfError
 from parsemark.extras import require
 from parsemark.model import Category, Element
@@ -54,7 +54,7 @@ _ROLES = {
 def read_pair(pdf: Path, source: Path) -> TaggedDocument:
     """What a source says of the pages that were made of it; PdfError where one of both cannot be read."""
     needed = {"docx": "docx", "xlsx": "openpyxl"}.get(SOURCES[source.suffix.lower()], "pikepdf")
-    require("carried", f"Reading {source.name}", {needed})
+    require("embedded", f"Reading {source.name}", {needed})
     return _read_pair(pdf, source)
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
 
-from parsemark.corpora.carried.sheets import NO_VALUE
+from parsemark.corpora.source_pairs.sheets import NO_VALUE
 from parsemark.model import Category, Element
 from parsemark.pdf import Glyph, page_shapes
 from parsemark.pdf.marked import marked_page

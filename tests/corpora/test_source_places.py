@@ -1,4 +1,4 @@
-"""`pairs:DIR`: where the texts of a source stand on its pages, and what their signs are there."""
+"""`source-pairs:DIR`: where the texts of a source stand on its pages, and what their signs are there."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 from tests.corpora.tagging import Text, write_tagged
 
 from parsemark.corpora import load_corpus
-from parsemark.corpora.carried.laying import read_pair
-from parsemark.corpora.carried.source_places import signs_of
 from parsemark.corpora.check import check_corpus
+from parsemark.corpora.source_pairs.lay import read_pair
+from parsemark.corpora.source_pairs.places import signs_of
 from parsemark.model import Category
 
-from .test_pairs import HTML_TABLE, PROSE, TABLE, read, texts
+from .test_source_pairs import HTML_TABLE, PROSE, TABLE, read, texts
 
 
 def test_capitals_that_a_style_sheet_makes_are_those_of_the_page(tmp_path: Path) -> None:
@@ -268,14 +268,14 @@ def test_a_repeated_head_that_begins_as_the_next_row_does(tmp_path: Path) -> Non
     (tmp_path / "a.html").write_text(source)
     (table,) = read_pair(write_tagged(tmp_path / "a.pdf", pages, []), tmp_path / "a.html").tables
     assert [part.table.text_rows() for part in table.parts] == [[head, *rows[:3]], [head, *rows[3:]]]
-    check = check_corpus(load_corpus(f"pairs:{tmp_path}", strict=True))
+    check = check_corpus(load_corpus(f"source-pairs:{tmp_path}", strict=True))
     assert check.is_faithful and check.glyphs == check.glyphs_inside > 0
 
 
 def test_what_has_no_place_is_named_and_not_charged(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(f"# Title\n\n{PROSE}\n\nNobody printed this sentence at all.\n")
     write_tagged(tmp_path / "a.pdf", [[(-1, 20, 40, "Title"), (-1, 20, 60, PROSE)]], [])
-    corpus = load_corpus(f"pairs:{tmp_path}")
+    corpus = load_corpus(f"source-pairs:{tmp_path}")
     (remark,) = corpus.remarks
     assert (
         "1 element of its source has no place" in remark.message

@@ -11,7 +11,7 @@ from pikepdf import Array, Dictionary, Name, OutlineItem
 from tests.corpora.tagging import HEIGHT, Text, write_tagged
 
 from parsemark.corpora import load_corpus
-from parsemark.corpora.carried.facts import _line_of, carried_facts
+from parsemark.corpora.tagged.outline_links_forms import _line_of, embedded_facts
 from parsemark.model import Box, Fact, Page, Prediction
 from parsemark.protocols import get_protocol
 from parsemark.protocols.answers.derive import question
@@ -49,8 +49,8 @@ def said(facts: tuple[Fact, ...]) -> list[tuple[str, dict[str, Any], str]]:
     return [(fact.kind, dict(fact.arguments), fact.derivation) for fact in facts]
 
 
-def test_what_a_document_carries(tmp_path: Path) -> None:
-    (page,) = carried_facts(document(tmp_path / "a.pdf")).items()
+def test_what_a_document_embeds(tmp_path: Path) -> None:
+    (page,) = embedded_facts(document(tmp_path / "a.pdf")).items()
     assert page[0] == 1
     assert said(page[1]) == [
         ("heading", {"text": "1 Introduction"}, "outline"),
@@ -71,7 +71,7 @@ def test_what_a_document_carries(tmp_path: Path) -> None:
 
 def test_a_corpus_of_them(tmp_path: Path) -> None:
     document(tmp_path / "a.pdf")
-    (sample,) = load_corpus(f"carried:{tmp_path}").samples()
+    (sample,) = load_corpus(f"embedded:{tmp_path}").samples()
     assert sample.truth is not None and sample.truth.only_facts and len(sample.truth.facts) == 5
 
 

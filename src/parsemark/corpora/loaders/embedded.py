@@ -1,5 +1,7 @@
-"""`tagged:DIR`: PDFs with what their structure trees say; `carried:DIR`: all PDFs that carry any truth;
-`pairs:DIR`: PDFs with what the sources beside them say.
+"""Corpora whose truth comes from the documents themselves.
+
+`tagged:DIR` reads structure trees, `embedded:DIR` all that PDFs embed (trees, outlines, links, forms), and
+`source-pairs:DIR` the source file beside each PDF.
 """
 
 from collections import Counter, defaultdict
@@ -11,117 +13,124 @@ from pathlib import Path
 from typing import NamedTuple
 
 from parsemark.corpora.base import MALFORMED, Corpus, Remark
-from parsemark.corpora.carried.facts import carried_facts
-from parsemark.corpora.carried.laying import read_pair
-from parsemark.corpora.carried.sources import SOURCES
-from parsemark.corpora.carried.tagged import TaggedDocument, TaggedPage, read_tagged
 from parsemark.corpora.files import page_file_text
 from parsemark.corpora.loaders.files import SampleIds, files_inside, page_id, read_each
+from parsemark.corpora.source_pairs.lay import read_pair
+from parsemark.corpora.source_pairs.read_source import SOURCES
+from parsemark.corpora.tagged.outline_links_forms import embedded_facts
+from parsemark.corpora.tagged.read import TaggedDocument, TaggedPage, read_tagged
 from parsemark.errors import CorpusError, FormatError
 from parsemark.model import Element, Page, Sample
 from parsemark.pdf import page_shapes, seen_page
 from parsemark.plain_words import counted
 
+ORIGINS = ("embedded", "tagged", "source-pairs")
+"""Where truth may come from: everything in the PDF, its structure tree, or the source beside it."""
 _LISTED = 8
 _MAX_MESSAGE = 4000
 
 
-class NothingCarriedError(CorpusError):
-    """A PDF has nothing of what is looked for."""
+class NoTruthError(CorpusError):
+    """A PDF has none of the truth that was asked for."""
 
 
-class CarriedTask(NamedTuple):
+class ImportTask(NamedTuple):
     """A PDF of which the truth is to be read."""
 
     root: Path
     file: str
-    kind: str
+    origin: str
 
 
 @dataclass(frozen=True, slots=True)
-class CarriedDocument:
-    """What a PDF carries: its pages as files, and figures of it."""
+class ImportedDocument:
+    """The truth of a PDF: its pages as files, and how much there is of what."""
 
-    outcome: str  # `taken`, `carries nothing` or `failed`
+    outcome: str  # `imported`, `no truth` or `failed`
     message: str = ""
     pages: tuple[tuple[str, str], ...] = ()
     counts: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
-def read_carried(task: CarriedTask) -> CarriedDocument:
-    """Read one PDF of many; what cannot be read is said and costs itself."""
+def read_truth(task: ImportTask) -> ImportedDocument:
+    """Read one PDF of many. A PDF that cannot be read is reported and fails alone."""
     pdf, remarks = task.root / task.file, list[Remark]()
     try:
-        samples = list(_samples(task.kind, pdf, task.file, remarks))
-    except NothingCarriedError as error:
-        return CarriedDocument("carries nothing", str(error))
+        samples = list(_samples(task.origin, pdf, task.file, remarks))
+    except NoTruthError as error:
+        return ImportedDocument("no truth", str(error))
     except (CorpusError, FormatError, *MALFORMED) as error:
-        return CarriedDocument("failed", str(error))
+        return ImportedDocument("failed", str(error))
     counts: Counter[tuple[str, str]] = Counter()
     for truth in (sample.truth for sample in samples if sample.truth is not None):
         counts["pages", "with truth"] += 1
         counts["pages", "covered"] += truth.covered is not None and len(truth.covered) > 0
         counts.update((f"elements: {e.derivation}", str(e.category)) for e in truth.elements)
         counts.update((f"facts: {fact.derivation}", fact.kind) for fact in truth.facts)
-    kinds = {kind.partition(": ")[2] for kind, _ in counts if ": " in kind}
-    counts.update(("documents by what they carry", kind) for kind in kinds)
+    derivations = {group.partition(": ")[2] for group, _ in counts if ": " in group}
+    counts.update(("documents by derivation", derivation) for derivation in derivations)
     pages = tuple((s.id, page_file_text(s, f"pdfs/{task.file}")) for s in samples)
-    said = "; ".join(remark.message for remark in remarks)[:_MAX_MESSAGE]
-    outcome = ("taken", said) if pages else ("carries nothing", said or "it carries no truth.")
-    return CarriedDocument(*outcome, pages, counts)
+    message = "; ".join(remark.message for remark in remarks)[:_MAX_MESSAGE]
+    if not pages:
+        return ImportedDocument("no truth", message or "it has no truth.")
+    return ImportedDocument("imported", message, pages, counts)
 
 
-def _loaded(root: Path, kind: str) -> Corpus:
-    """What all PDFs below a folder carry of a kind; those without are left out, with a remark."""
+def _load(root: Path, origin: str) -> Corpus:
+    """Load the truth of all PDFs below a folder; PDFs without truth are left out, with a remark."""
     remarks: list[Remark] = []
 
     def read(pdf: Path, _: SampleIds) -> list[Sample]:
-        samples = list(_samples(kind, pdf, pdf.relative_to(root).as_posix(), remarks))
+        samples = list(_samples(origin, pdf, pdf.relative_to(root).as_posix(), remarks))
         if not samples:
-            raise NothingCarriedError("it carries no truth.")
+            raise NoTruthError("it has no truth.")
         return samples
 
     files = files_inside(root, "*.pdf", remarks, of="a folder of PDFs")
     samples = read_each(root, files, read, remarks)
     return Corpus.of(
-        f"{kind} {root.name}", samples, root=root, version="1", licence="unknown", remarks=remarks
+        f"{origin} {root.name}", samples, root=root, version="1", licence="unknown", remarks=remarks
     )
 
 
-load = partial(_loaded, kind="tagged")
-load_facts = partial(_loaded, kind="carried")
-load_pairs = partial(_loaded, kind="pairs")
+load_embedded = partial(_load, origin="embedded")
+load_tagged = partial(_load, origin="tagged")
+load_source_pairs = partial(_load, origin="source-pairs")
 
 
-def _document(kind: str, pdf: Path) -> TaggedDocument:
-    if kind != "pairs":
-        document = read_tagged(pdf) or TaggedDocument({}, [], {}, {})
-        if kind == "tagged" and not document.pages:
-            raise NothingCarriedError("it has no structure tree.")
-        return document
+def _document(origin: str, pdf: Path) -> TaggedDocument:
+    if origin == "source-pairs":
+        return read_pair(pdf, _source_of(pdf))
+    document = read_tagged(pdf) or TaggedDocument({}, [], {}, {})
+    if origin == "tagged" and not document.pages:
+        raise NoTruthError("it has no structure tree.")
+    return document
+
+
+def _source_of(pdf: Path) -> Path:
     beside = {p.suffix.lower(): p for p in pdf.parent.glob(f"{escape(pdf.stem)}.*") if p.is_file()}
-    for suffix in SOURCES:
-        if suffix in beside:
-            return read_pair(pdf, beside[suffix])
-    raise NothingCarriedError(f"it has no source beside it ({', '.join(SOURCES)}).")
+    source = next((beside[suffix] for suffix in SOURCES if suffix in beside), None)
+    if source is None:
+        raise NoTruthError(f"it has no source beside it ({', '.join(SOURCES)}).")
+    return source
 
 
-def _samples(kind: str, pdf: Path, where: str, remarks: list[Remark]) -> Iterator[Sample]:
-    document = _document(kind, pdf)
+def _samples(origin: str, pdf: Path, where: str, remarks: list[Remark]) -> Iterator[Sample]:
+    document = _document(origin, pdf)
     remarks.extend(_remarks(where, document))
-    name, facts = where.removesuffix(".pdf"), carried_facts(pdf)
+    name, facts_by_page = where.removesuffix(".pdf"), embedded_facts(pdf)
     shapes = page_shapes(pdf)
-    for number in sorted({*document.pages, *facts}):
+    for number in sorted({*document.pages, *facts_by_page}):
         page, shape = document.pages.get(number, TaggedPage(number)), shapes[number - 1]
-        elements, own = tuple(_shown(pdf, page)), facts.get(number, ())
-        truth = Page(page_id(name, number), shape.width, shape.height, elements, facts=own)
+        elements, facts = tuple(_visible(pdf, page)), facts_by_page.get(number, ())
+        truth = Page(page_id(name, number), shape.width, shape.height, elements, facts=facts)
         truth = replace(truth, covered=page.covered, only_facts=not elements)
-        if elements or own:
+        if elements or facts:
             yield Sample(truth.id, name, number, truth, pdf)
 
 
-def _shown(pdf: Path, page: TaggedPage) -> Iterator[Element]:
-    """The elements of a page without those of which no word can be seen: to read them out is no merit."""
+def _visible(pdf: Path, page: TaggedPage) -> Iterator[Element]:
+    """Yield the elements of a page, without those of which no word can be seen: nobody should return them."""
     seen = seen_page(pdf, page.number)
     words = seen.words if seen.source == "layer" else ()
     for element in page.elements:
@@ -131,7 +140,7 @@ def _shown(pdf: Path, page: TaggedPage) -> Iterator[Element]:
 
 
 def _remarks(where: str, document: TaggedDocument) -> Iterator[Remark]:
-    """What of a document is no truth, and why."""
+    """Yield what of a document is not used as truth, and why."""
     refused: dict[str, list[str]] = defaultdict(list)
     for table in document.tables:
         if table.refused and table.pages:

@@ -1,7 +1,7 @@
-"""Harvests the truth that the PDFs of a folder carry into a corpus: any number of them, in bounded memory.
+"""Imports the truth of the PDFs of a folder into a corpus: any number of them, in bounded memory.
 
-What is done stands in `harvest.sqlite` of the corpus, a document with its pages and its figures at a time: a
-harvest that was killed goes on where it was, and one that is run again takes what is new.
+`import.sqlite` of the corpus records each document with its pages and counts when it is done. So an import
+that was killed resumes, and one that is run again reads only what is new or has changed.
 """
 
 import fcntl
@@ -17,8 +17,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from parsemark.corpora.carried.load import CarriedDocument, CarriedTask, read_carried
 from parsemark.corpora.files import croissant
+from parsemark.corpora.loaders.embedded import ImportedDocument, ImportTask, read_truth
 from parsemark.corpora.loaders.files import is_storable
 from parsemark.corpora.making import Progress, silent
 from parsemark.corpora.schema import CorpusFile
@@ -28,37 +28,39 @@ from parsemark.errors import UsageError
 from parsemark.system import file_sha256, make_folder, replacing, write_text
 from parsemark.system.files import locked_folder
 
-JOURNAL = "harvest.sqlite"
+JOURNAL = "import.sqlite"
 _TABLES = """
 create table if not exists documents
     (file text primary key, state text, outcome text, message text, counts text);
 create table if not exists files (name text primary key, sha256 text, file text);
 create index if not exists of_file on files (file);
-create table if not exists settings (root text, kind text);
+create table if not exists settings (root text, origin text);
 """
 _MEMORY_MB = 4096
 _CLONE = 0x40049409  # Linux's call that has two files share their bytes until one of them is written to
 _TIMEOUT_S = 1800.0
 
-Outcome = tuple[CarriedTask, CarriedDocument | None, str]  # what to do, what came of it, and why nothing did
+Outcome = tuple[ImportTask, ImportedDocument | None, str]  # a task, its result, and why it has none
 
 
-def harvest(
+def import_corpus(
     root: Path,  # with Ray, all machines must have it in the same place
-    out: Path,  # a new folder, or one of the same harvest
+    out: Path,  # a new folder, or the folder of the same import
     *,
-    kind: str = "carried",  # or `tagged`, `pairs`, as the corpora of these names
+    origin: str = "embedded",  # or `tagged`, `source-pairs`: the corpora of these names
     workers: int | None = None,  # processes, or tasks at a time; one for each core by default
     executor: str = "local",  # or `ray`
     address: str | None = None,  # of a Ray cluster
     progress: Progress = silent,  # called with the number of documents that are done
-    changes: Counter[str] | None = None,  # told how many are `new`, `changed`, `unchanged`, `removed`
+    changes: Counter[str] | None = None,  # filled with how many are `new`, `changed`, `unchanged`, `removed`
 ) -> dict[str, dict[str, int]]:
-    """Take what the PDFs below a folder carry into a corpus, and return its statistics; UsageError if there
-    are none, or none of those there were, or `out` holds something else.
+    """Import the truth of the PDFs below a folder into a corpus, and return its statistics.
+
+    Raises:
+        UsageError: There are no PDFs, none of those of an earlier import, or `out` holds something else.
     """
     if out.exists() and any(out.iterdir()) and not (out / JOURNAL).is_file():
-        raise UsageError(f"{out} is not empty, and no harvest has been begun there; give a new folder.")
+        raise UsageError(f"{out} is not empty and holds no import; give a new folder.")
     if executor not in ("local", "ray"):
         raise UsageError(f"There is no executor {executor!r}; there are local, ray.")
     if not (out / JOURNAL).is_file() and next(_walk(root), None) is None:
@@ -66,9 +68,9 @@ def harvest(
     make_folder(out / "truth")
     seen: Counter[str] = Counter() if changes is None else changes
     with locked_folder(out), closing(sqlite3.connect(out / JOURNAL)) as journal:
-        _begin(journal, root, kind)
+        _begin(journal, root, origin)
         todo = (
-            CarriedTask(root, file, kind)
+            ImportTask(root, file, origin)
             for file in _walk(root)
             if not _is_done(journal, root, file, progress, seen)
         )
@@ -78,14 +80,14 @@ def harvest(
             _keep(journal, out, task, found, why)
             progress(1)
         seen["removed"] += _drop_gone(journal, root, out)
-        return _finish(journal, root, out, kind)
+        return _finish(journal, root, out, origin)
 
 
 def left_out(out: Path, limit: int = 5) -> list[tuple[str, str, str]]:
-    """File, outcome and why of documents with something that is no truth: failed ones, parts, none at all."""
+    """Return file, outcome and reason of documents that failed, have no truth, or have parts without it."""
     with closing(sqlite3.connect(out / JOURNAL)) as journal:
         found = []
-        for outcome in ("failed", "taken", "carries nothing"):
+        for outcome in ("failed", "imported", "no truth"):
             wanted = "select file, outcome, message from documents where outcome = ? and message != ''"
             rows = journal.execute(f"{wanted} order by file limit ?", (outcome, limit + 1)).fetchall()
             found += rows[:limit]
@@ -94,17 +96,16 @@ def left_out(out: Path, limit: int = 5) -> list[tuple[str, str, str]]:
     return found
 
 
-def _begin(journal: sqlite3.Connection, root: Path, kind: str) -> None:
+def _begin(journal: sqlite3.Connection, root: Path, origin: str) -> None:
     journal.execute("pragma journal_mode=wal")
     journal.executescript(_TABLES)
-    known = journal.execute("select root, kind from settings").fetchone()
-    wanted = (str(root.resolve()), kind)
-    if known is None:
-        journal.execute("insert into settings values (?, ?)", wanted)
+    stored = journal.execute("select root, origin from settings").fetchone()
+    settings = (str(root.resolve()), origin)
+    if stored is None:
+        journal.execute("insert into settings values (?, ?)", settings)
         journal.commit()
-    elif known != wanted:
-        begun = f"{known[0]} ({known[1]})"
-        raise UsageError(f"This harvest was begun with {begun}; give another folder for others.")
+    elif stored != settings:
+        raise UsageError(f"This is an import of {stored[0]} ({stored[1]}); give another folder for others.")
 
 
 def _walk(root: Path) -> Iterator[str]:
@@ -138,8 +139,8 @@ def _is_done(
     return is_done
 
 
-def _in_processes(todo: Iterator[CarriedTask], n: int) -> Iterator[Outcome]:
-    with ProcessPool(read_carried, n, timeout_s=_TIMEOUT_S, memory_mb=_MEMORY_MB) as pool:
+def _in_processes(todo: Iterator[ImportTask], n: int) -> Iterator[Outcome]:
+    with ProcessPool(read_truth, n, timeout_s=_TIMEOUT_S, memory_mb=_MEMORY_MB) as pool:
         for task in islice(todo, pool.window):
             pool.submit(task)
         for result in pool.results():
@@ -151,11 +152,11 @@ def _in_processes(todo: Iterator[CarriedTask], n: int) -> Iterator[Outcome]:
                 yield result.task, result.result, ""
 
 
-def _on_ray(todo: Iterator[CarriedTask], address: str | None, n: int | None) -> Iterator[Outcome]:
+def _on_ray(todo: Iterator[ImportTask], address: str | None, n: int | None) -> Iterator[Outcome]:
     """The same on a cluster; a task of a node that dies is done by another one."""
     with RayCluster(address) as cluster:
-        read = cluster.ray.remote(num_cpus=1, max_retries=MAX_LOSSES)(read_carried)
-        busy: dict[Any, CarriedTask] = {}
+        read = cluster.ray.remote(num_cpus=1, max_retries=MAX_LOSSES)(read_truth)
+        busy: dict[Any, ImportTask] = {}
         while True:
             for task in islice(todo, 2 * (n or cluster.capacity()) - len(busy)):
                 busy[read.remote(task)] = task
@@ -170,7 +171,7 @@ def _on_ray(todo: Iterator[CarriedTask], address: str | None, n: int | None) -> 
 
 
 def _keep(
-    journal: sqlite3.Connection, out: Path, task: CarriedTask, found: CarriedDocument | None, why: str
+    journal: sqlite3.Connection, out: Path, task: ImportTask, found: ImportedDocument | None, why: str
 ) -> None:
     """Write the pages of a document, and then, at once, that it is done and what it counts."""
     files: list[tuple[str, str]] = []
@@ -195,7 +196,7 @@ def _drop_gone(journal: sqlite3.Connection, root: Path, out: Path) -> int:
     known = [file for (file,) in journal.execute("select file from documents")]
     gone = [file for file in known if not (root / file).is_file()]
     if gone and len(gone) == len(known):
-        raise UsageError(f"{root} has none of the PDFs of this harvest any more; the corpus is as it was.")
+        raise UsageError(f"{root} has none of the PDFs of this import any more; the corpus is unchanged.")
     for file in gone:
         for (name,) in journal.execute("select name from files where file = ?", (file,)).fetchall():
             (out / name).unlink(missing_ok=True)
@@ -215,20 +216,20 @@ def _copy(source: Path, target: Path) -> None:
             shutil.copyfileobj(old, new, 1 << 20)
 
 
-def _finish(journal: sqlite3.Connection, root: Path, out: Path, kind: str) -> dict[str, dict[str, int]]:
+def _finish(journal: sqlite3.Connection, root: Path, out: Path, origin: str) -> dict[str, dict[str, int]]:
     """Write `corpus.json` line by line, `statistics.json` and `croissant.json`."""
     if journal.execute("select 1 from files limit 1").fetchone() is None:
-        said = "".join(f" {file} ({outcome}): {why}" for file, outcome, why in left_out(out))
-        raise UsageError(f"No PDF below {root} carries anything that {kind}:DIR takes.{said}")
+        reasons = "".join(f" {file} ({outcome}): {why}" for file, outcome, why in left_out(out))
+        raise UsageError(f"No PDF below {root} has truth that {origin}:DIR reads.{reasons}")
     ordered = "select name, sha256 from files order by name"
     digest = hashlib.sha256()
     for name, sha256 in journal.execute(ordered):
         digest.update(f"{name} {sha256}\n".encode())
     manifest = CorpusFile(
-        name=f"{kind}-{root.resolve().name}",
-        description=f"What the PDFs of {root.resolve().name} carry ({kind}).",
-        generator="parsemark corpus carry",
-        settings={"kind": kind},
+        name=f"{origin}-{root.resolve().name}",
+        description=f"The truth of the PDFs of {root.resolve().name} ({origin}).",
+        generator="parsemark corpus import",
+        settings={"origin": origin},
         hash=digest.hexdigest(),
         files={},
     )

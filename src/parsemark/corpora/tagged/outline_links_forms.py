@@ -1,4 +1,4 @@
-"""Facts that documents carry beside their pages: outlines, links and the values of forms.
+"""Facts that PDFs embed beside their pages: outlines, links and the values of forms.
 
 An entry of an outline is a fact only if a line of its page says it, with the number that the entry may lack:
 so the fact has the words of the page, and what the outline merely names is none.
@@ -39,9 +39,9 @@ class OutlineEntry(NamedTuple):
     title: str
 
 
-def carried_facts(pdf: Path) -> dict[int, tuple[Fact, ...]]:
+def embedded_facts(pdf: Path) -> dict[int, tuple[Fact, ...]]:
     """The facts of a document's outline, links and forms, by page."""
-    require("carried", "Reading links and forms", {"pikepdf"})
+    require("embedded", "Reading links and forms", {"pikepdf"})
     entries = _read_outline(pdf)
     links, fields = _read_annotations(pdf)
     if not entries and not links and not fields:
@@ -56,7 +56,7 @@ def carried_facts(pdf: Path) -> dict[int, tuple[Fact, ...]]:
         for box, name, value in (field[1:] for field in fields if field[0] == number):
             own.append(("field", {"field": name, "answer": value}, FORM_VALUE, box.rounded()))
         facts[number] = tuple(
-            Fact(f"carried-{k}", kind, RULES, arguments, number, how, box=box)
+            Fact(f"embedded-{k}", kind, RULES, arguments, number, how, box=box)
             for k, (kind, arguments, how, box) in enumerate(own)
         )
     return {number: own for number, own in facts.items() if own}

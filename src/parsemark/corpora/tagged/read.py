@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from pathlib import Path
 
-from parsemark.corpora.carried.content import INLINE, DocumentContent, TaggedText, hull, is_ink
-from parsemark.corpora.carried.tagged_tables import HOLDS_TABLE, TaggedTable, read_table
+from parsemark.corpora.tagged.tables import HOLDS_TABLE, TaggedTable, read_table
+from parsemark.corpora.tagged.text import INLINE, DocumentContent, TaggedText, hull, is_ink
 from parsemark.extras import require
 from parsemark.model import AttributeValue, Box, Category, Element
 from parsemark.pdf import in_child
@@ -116,7 +116,7 @@ class _Block:
 
 def read_tagged(pdf: Path) -> TaggedDocument | None:
     """What the tags of a PDF say; None where it has no structure tree, PdfError where that is too large."""
-    require("carried", "Reading structure trees", {"pikepdf"})
+    require("embedded", "Reading structure trees", {"pikepdf"})
     return _read_tagged(pdf)
 
 

@@ -1,4 +1,4 @@
-"""`pairs:DIR`: the truth of a PDF from the source beside it."""
+"""`source-pairs:DIR`: the truth of a PDF from the source beside it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from openpyxl.styles import numbers
 from tests.corpora.tagging import Text, write_tagged
 
 from parsemark.corpora import load_corpus
-from parsemark.corpora.carried import sources
-from parsemark.corpora.carried.laying import read_pair
-from parsemark.corpora.carried.tagged import TaggedDocument
+from parsemark.corpora.source_pairs import read_source as sources
+from parsemark.corpora.source_pairs.lay import read_pair
+from parsemark.corpora.tagged.read import TaggedDocument
 from parsemark.errors import CorpusError, PdfError
 from parsemark.model import Category, Element
 
@@ -143,7 +143,7 @@ def read(tmp_path: Path, pages: list[list[Text]], name: str, text: str) -> Tagge
 def test_formats(tmp_path: Path, suffix: str) -> None:
     write_tagged(tmp_path / "a.pdf", [PAGE], [])
     SOURCES[suffix](tmp_path / f"a.{suffix}")
-    corpus = load_corpus(f"pairs:{tmp_path}", strict=True)
+    corpus = load_corpus(f"source-pairs:{tmp_path}", strict=True)
     (sample,) = corpus.samples()
     assert sample.truth is not None
     elements = sample.truth.elements
@@ -419,7 +419,7 @@ class TestHostile:
     def test_a_pdf_without_a_source(self, tmp_path: Path) -> None:
         write_tagged(tmp_path / "a.pdf", [PAGE], [])
         with pytest.raises(CorpusError, match="no source beside it"):
-            load_corpus(f"pairs:{tmp_path}")
+            load_corpus(f"source-pairs:{tmp_path}")
 
 
 def test_what_word_hides_is_not_asked_for_and_what_it_raises_is(tmp_path: Path) -> None:

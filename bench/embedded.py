@@ -1,10 +1,10 @@
-"""Is the truth that documents carry true? Documents of our own makers, whose truth is known exactly.
+"""Is truth from tags and sources true? Documents of our own makers, whose truth is known exactly.
 
 Each route makes documents, has them exported with tags, or lays sources beside their PDFs, and compares what
-`tagged:` and `pairs:` read with the maker's truth: cells, spans, order and boxes of tables and texts.
-`PARSEMARK_CARRIED_PAGES` and `PARSEMARK_CARRIED_SEED` set the pages of each maker (40) and the seed (1),
-`PARSEMARK_CARRIED_ROUTES` names the routes (all), `PARSEMARK_CARRIED_SHOW=1` shows what differs,
-`PARSEMARK_CARRIED_DIR` keeps the documents.
+`tagged:` and `source-pairs:` read with the maker's truth: cells, spans, order and boxes of tables and texts.
+`PARSEMARK_EMBEDDED_PAGES` and `PARSEMARK_EMBEDDED_SEED` set the pages of each maker (40) and the seed (1),
+`PARSEMARK_EMBEDDED_ROUTES` names the routes (all), `PARSEMARK_EMBEDDED_SHOW=1` shows what differs,
+`PARSEMARK_EMBEDDED_DIR` keeps the documents.
 LaTeX's own tagging (`\\DocumentMetadata`) knows tables from TeX Live 2024 on; older ones are left out.
 """
 
@@ -20,18 +20,18 @@ from itertools import pairwise
 from pathlib import Path
 
 import parsemark as pm
-from bench._carried_sources import by_pandoc, write_latex, write_sheets
+from bench._embedded_sources import by_pandoc, write_latex, write_sheets
 from parsemark import load_corpus
-from parsemark.corpora.carried.laying import read_pair
-from parsemark.corpora.carried.tagged import TaggedDocument, TaggedPage, read_tagged
+from parsemark.corpora.source_pairs.lay import read_pair
+from parsemark.corpora.tagged.read import TaggedDocument, TaggedPage, read_tagged
 from parsemark.errors import MakingError
 from parsemark.model import Box, Category, Element, Page, Table
 from parsemark_makers.synthetic.language import LANGUAGES
 from parsemark_makers.synthetic.renderers import docx, html
 
-PAGES = int(os.environ.get("PARSEMARK_CARRIED_PAGES", "40"))
-SEED = int(os.environ.get("PARSEMARK_CARRIED_SEED", "1"))
-SHOW = os.environ.get("PARSEMARK_CARRIED_SHOW") == "1"
+PAGES = int(os.environ.get("PARSEMARK_EMBEDDED_PAGES", "40"))
+SEED = int(os.environ.get("PARSEMARK_EMBEDDED_SEED", "1"))
+SHOW = os.environ.get("PARSEMARK_EMBEDDED_SHOW") == "1"
 AIM, MOST_REFUSED = 0.995, 0.1
 NEAR = 2.0
 """Points by which an edge may be off."""
@@ -182,14 +182,14 @@ ROUTES: dict[str, Callable[[Path], Documents]] = {
     "tags of LibreOffice": office_tags,
     "tags of Typst": typst_tags,
     "tags of Chromium": chromium_tags,
-    "pairs docx": docx_pairs,
-    "pairs html": html_pairs,
-    "pairs latex": latex_pairs,
-    "pairs odt": odt_pairs,
-    "pairs epub": epub_pairs,
-    "pairs epub by LibreOffice": office_epub_pairs,
-    "pairs jats": jats_pairs,
-    "pairs xlsx": xlsx_pairs,
+    "source pairs docx": docx_pairs,
+    "source pairs html": html_pairs,
+    "source pairs latex": latex_pairs,
+    "source pairs odt": odt_pairs,
+    "source pairs epub": epub_pairs,
+    "source pairs epub by LibreOffice": office_epub_pairs,
+    "source pairs jats": jats_pairs,
+    "source pairs xlsx": xlsx_pairs,
 }
 
 
@@ -280,8 +280,8 @@ def measure(documents: Documents) -> Figures:
 
 
 def main() -> bool:
-    given = os.environ.get("PARSEMARK_CARRIED_DIR")
-    chosen = os.environ.get("PARSEMARK_CARRIED_ROUTES")
+    given = os.environ.get("PARSEMARK_EMBEDDED_DIR")
+    chosen = os.environ.get("PARSEMARK_EMBEDDED_ROUTES")
     met = True
     print(f"{PAGES} pages of each maker, seed {SEED}; no tags of LaTeX: the TeX here tags no tables")
     with tempfile.TemporaryDirectory() as name:

@@ -1,1 +1,0 @@
-"""Truth that documents carry: structure trees, outlines, links and the values of forms."""
