@@ -35,7 +35,7 @@ faults: .stamps/test .stamps/system  ## Attack the promises: new random examples
 	$(BIN)/uv pip install --quiet --python $(BIN)/python nanobind
 	FAULTS_MINUTES=$(FAULTS_MINUTES) $(BIN)/python -m tests.faults
 
-wheels: .stamps/test  ## Build wheel and sdist, install each into an empty environment, run the demo from it
+wheels: .stamps/test  ## Build all wheels and the sdist, install each into an empty environment, run the demo and the plug-ins' tests
 	$(BIN)/python -m pytest -m packaging tests/packaging
 
 docs: .stamps/install  ## Build the documentation site in build/docs, strictly
@@ -71,7 +71,7 @@ $(BIN)/uv:
 
 .stamps/test: .stamps/install $(wildcard plugins/*/pyproject.toml)
 	$(BIN)/uv pip install --quiet --python $(BIN)/python -r pyproject.toml --all-extras --group test --group check
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -e plugins/boards -e plugins/makers
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -e plugins/boards -e plugins/makers --group plugins/boards/pyproject.toml:test
 	@touch $@
 
 clean:  ## Remove everything that was built

@@ -2,13 +2,25 @@
 
 import pickle
 import tomllib
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from parsemark import specs
-from parsemark.errors import MissingPluginError
+from parsemark.cli.main import app
+from parsemark.corpora import CORPORA, load_corpus
+from parsemark.engine.import_outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
+from parsemark.errors import MissingDependencyError, MissingPluginError, UsageError
+from parsemark.model import Element, Page, Sample
+from parsemark.protocols import PROTOCOLS, get_protocol
+from parsemark.report import build_report
 from parsemark.specs import Registry, own_plugins
+from parsemark.store import Run, RunFolder
+from parsemark.testing import write_corpus
 
 ROOT = Path(__file__).parents[1]
 PLUGINS = {
@@ -34,6 +46,58 @@ def test_all_distributions_have_one_version() -> None:
     for project in PLUGINS.values():
         assert project["version"] == version
         assert f"parsemark[bench]=={version}" in project["dependencies"]
+
+
+@pytest.fixture
+def core_alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As where no plug-in is installed."""
+    for registry in (PROTOCOLS, CORPORA):
+        monkeypatch.setattr(registry, "_plugins", {})
+    get_protocol.cache_clear()
+    yield
+    get_protocol.cache_clear()
+
+
+def test_a_benchmark_that_is_not_installed_gets_one_line(tmp_path: Path, core_alone: None) -> None:
+    install = "`parsebench` is part of parsemark-boards: pip install parsemark-boards"
+    for ask in (lambda: get_protocol("parsebench"), lambda: load_corpus(f"parsebench:{tmp_path}")):
+        with pytest.raises(MissingPluginError) as caught:
+            ask()
+        assert str(caught.value) == install
+
+
+def test_a_run_that_a_missing_benchmark_scored_can_be_opened_and_reported(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    (tmp_path / "out").mkdir()
+    sample = Sample("p", "d", 1, Page("p", 9, 9, (Element("1", "text_block", order=0, text="a"),)))
+    corpus = write_corpus(tmp_path / "corpus", [sample])
+    (tmp_path / "out" / "p.md").write_text("a")
+    specs = ("dp-bench", "document")
+    run = import_predictions(tmp_path / "run", corpus, tmp_path / "out", protocols=specs)
+    score_run(run, n_workers=1)
+    request.getfixturevalue("core_alone")
+    opened = Run.open(run.path)
+    assert opened.summary("dp-bench").parsers["out"]["nid"].value == 1
+    done = CliRunner().invoke(app, ["report", str(run.path), "--out", str(tmp_path / "site")])
+    assert done.exit_code == 0, done.output
+    install = "`dp-bench` is part of parsemark-boards: pip install parsemark-boards"
+    assert f"Not shown: dp-bench. {install}" in done.output
+    only = opened.manifest.model_copy(update={"protocols": ["dp-bench"]})
+    RunFolder.of(opened).update_manifest(lambda _: only)
+    with pytest.raises(UsageError, match=f"was scored by dp-bench alone. {install}"):
+        build_report(run.path, tmp_path / "other")
+
+
+def test_what_a_plugin_says_while_it_is_imported_is_shown_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: str) -> None:
+        raise MissingDependencyError("pandoc", "marker's scorer", "pip install pandoc")
+
+    monkeypatch.setattr("importlib.import_module", fails)
+    point = EntryPoint("marker", "a:b", "parsemark.protocols")
+    registry = Registry("protocol", "parsemark.protocols", {}, {"marker": point})
+    with pytest.raises(MissingDependencyError, match="marker's scorer needs pandoc"):
+        registry.load("marker")
 
 
 def test_a_name_of_a_missing_plugin_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -274,6 +275,17 @@ FILTERS: dict[str, Callable[..., str]] = {
     "signed_interval": lambda of, digits=3: signed_interval(of.low, of.high, digits),
 }
 """How templates write what is not text. Any figure may be undefined, so none is formatted in another way."""
+
+
+def nearest_name(name: str, known: Iterable[str], least: float = 0.75) -> str | None:
+    """Return the known name that was probably meant, or None. Case and signs do not matter.
+
+    >>> nearest_name("marker-block", ["marker_blocks", "questions"])
+    'marker_blocks'
+    """
+    folded = {re.sub(r"[\W_]", "", other).lower(): other for other in known}
+    near = get_close_matches(re.sub(r"[\W_]", "", name).lower(), folded, 1, least)
+    return folded[near[0]] if near else None
 
 
 def first_problem(error: ValidationError, whole: str = "the file") -> str:

@@ -15,7 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from parsemark.errors import MissingPluginError, PluginError, UnknownNameError, UsageError
+from parsemark.errors import MissingPluginError, ParsemarkError, PluginError, UnknownNameError, UsageError
 
 OptionValue = bool | int | float | str
 
@@ -225,6 +225,8 @@ class Registry:
         plugins_loaded.add(targets[name])
         try:
             return getattr(importlib.import_module(module), attribute)
+        except ParsemarkError:  # says itself what is missing
+            raise
         except (Exception, SystemExit) as error:  # another package's code: named, and costs this name alone
             raise self.broken(name, error) from error
 

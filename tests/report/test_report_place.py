@@ -84,7 +84,7 @@ def test_a_protocol_that_is_not_installed_costs_itself(tmp_path: Path) -> None:
     RunFolder.of(run).update_manifest(lambda manifest: manifest.with_protocols((spec, "stranger")))
     done = CliRunner().invoke(app, ["report", str(run.path), "--out", str(tmp_path / "site")])
     assert done.exit_code == 0, done.output
-    assert "Not shown: stranger, of a package that is not installed" in done.output
+    assert "Not shown: stranger. No installed package brings it." in done.output
     RunFolder.of(run).update_manifest(
         lambda manifest: manifest.model_copy(update={"protocols": ["stranger"]})
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from parsemark_boards.dp_bench.protocol import PageData, page_teds, raw_nid
+from parsemark_boards.dp_bench.protocol import both_teds, raw_nid
+from parsemark_boards.dp_bench.truth import PageData, first_tree, has_tables
 from parsemark_boards.opendataloader.protocol import MEASURES
+from parsemark_boards.rd_tablebench.protocol import read_grid, similarity
 
 
 def validity_error(truth: Mapping[str, PageData], pred: Mapping[str, PageData]) -> str | None:
@@ -46,3 +48,13 @@ def means(pages: Sequence[Mapping[str, float | None]]) -> dict[str, float | None
         values = [value for page in pages if (value := page[name]) is not None]
         found[name] = sum(values) / len(values) if values else None
     return found
+
+
+def page_teds(truth: PageData, pred: PageData) -> tuple[float, float] | None:
+    """DP-Bench's TEDS and TEDS-S of the first tables; None where the truth has no table."""
+    return both_teds(first_tree(truth), first_tree(pred)) if has_tables(truth) else None
+
+
+def html_similarity(truth: str, pred: str) -> float:
+    """RD-TableBench's similarity of two HTML tables."""
+    return similarity(read_grid(truth), read_grid(pred))

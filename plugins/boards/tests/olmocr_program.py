@@ -17,7 +17,8 @@ import numpy as np
 from parsemark.errors import CorpusError
 from parsemark.protocols.facts import TooHardError
 from parsemark_boards.olmocr.formulas import Renderer
-from parsemark_boards.olmocr.protocol import BASELINE, baseline_of, check, read_test, split_groups
+from parsemark_boards.olmocr.protocol import check, split_groups
+from parsemark_boards.olmocr.truth import BASELINE, baseline_of, read_test
 
 ERRORS = (IndexError, TypeError, TooHardError)
 """What a test may raise; upstream's own errors, and where ours gives up."""

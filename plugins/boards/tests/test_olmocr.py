@@ -21,7 +21,8 @@ from parsemark.report.outputs import export_board
 from parsemark.store import Run
 from parsemark_boards.katex import Render, find_chromium, render_all
 from parsemark_boards.near_search import near
-from parsemark_boards.olmocr.protocol import OlmocrProtocol, check, read_test
+from parsemark_boards.olmocr.protocol import OlmocrProtocol, check
+from parsemark_boards.olmocr.truth import read_test
 
 TABLE = "| Port | Depth |\n|---|---|\n| Oban | 9.5 |\n| Mull | 7 |"
 
@@ -143,7 +144,7 @@ def test_what_is_wrong_with_a_test_is_said_in_plain_words(bench: Path) -> None:
     corpus = load_corpus(f"olmocr-bench:{bench}")
     told = "\n".join(str(remark) for remark in corpus.remarks)
     for said in (
-        "text must be a text, not 5",
+        "text: must be text",
         "its 'type' is missing",
         "(line 3) left out: it is not a JSON",
     ):
@@ -155,7 +156,7 @@ def test_what_is_wrong_with_a_test_is_said_in_plain_words(bench: Path) -> None:
 def test_a_folder_is_loaded_scored_and_summed_up_as_the_board_does(bench: Path, tmp_path: Path) -> None:
     corpus = load_corpus(f"olmocr-bench:{bench}")
     told = "\n".join(map(str, corpus.remarks))
-    assert "1 fact (line 5) of the unknown kind 'sentiment'" in told and "text must not be blank" in told
+    assert "1 fact (line 5) of the unknown kind 'sentiment'" in told and "text: must not be blank" in told
     run = import_predictions(tmp_path / "run", corpus, bench / "engine", protocols=("olmocr", "tables"))
     score_run(run, n_workers=1)
     summary = Run.open(run.path).summary("olmocr")

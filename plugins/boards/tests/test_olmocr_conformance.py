@@ -24,10 +24,10 @@ from parsemark_boards.olmocr.protocol import (
     check,
     html_tables,
     markdown_tables,
-    read_test,
     related,
 )
 from parsemark_boards.olmocr.text import normalise, trailing_repeats
+from parsemark_boards.olmocr.truth import read_test
 
 PLACE = {"pdf": "a.pdf", "page": 1, "id": "i"}
 

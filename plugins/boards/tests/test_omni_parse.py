@@ -15,8 +15,9 @@ from parsemark.model import Box
 from parsemark.store import Run
 from parsemark_boards.katex import Render, find_chromium, render_all
 from parsemark_boards.omni_parse.protocol import html_of_markdown
-from parsemark_boards.omni_parse.rules import PlacedBlock, check, check_test
+from parsemark_boards.omni_parse.rules import PlacedBlock, check
 from parsemark_boards.omni_parse.text import fold, seen_text, squeeze
+from parsemark_boards.omni_parse.truth import check_test
 
 oracle = pytest.importorskip("omni_parse_bench")
 

@@ -173,14 +173,6 @@ def values(truth: Page, prediction: Prediction, spec: str = "parsebench") -> dic
     return {row.metric: row.value for row in get_protocol(spec).score_page(truth, prediction, None).scores}
 
 
-def test_a_rule_that_is_not_made_as_the_board_makes_it_is_charged_to_nobody() -> None:
-    said = {"content": "text", "canonical_class": "Text", "page": 1, "ro_index": 0}
-    truth = Page("p", 100, 100, facts=(rule("layout", "layout", bbox=[0.1, 0.1, 0.4, 0.2], **said),))
-    rows = get_protocol("parsebench").score_page(truth, Prediction("p", "one", elements=BLOCKS), None).scores
-    assert {row.value for row in rows} == {None}
-    assert any("not made as the board makes it" in str(row.message) for row in rows)
-
-
 def test_a_perfect_document_passes_in_every_dimension() -> None:
     cases = {"parsebench_cases": {"table": {"expected_markdown": HTML, "flags": {}}}}
     truth = Page("p", 100, 100, facts=(ORDER, BOLD, POINT, *PLACES), annotation=cases, only_facts=True)

@@ -1,13 +1,14 @@
 """Tricks that pay in the benchmarks, as their rule books list them: defects that are kept."""
 
 import pytest
+from benchmark_programs import html_similarity
 
 from parsemark_boards.getomni.protocol import json_accuracy
 from parsemark_boards.katex import Render
 from parsemark_boards.marker.protocol import page_score
-from parsemark_boards.olmocr.protocol import check, read_test
+from parsemark_boards.olmocr.protocol import check
+from parsemark_boards.olmocr.truth import read_test
 from parsemark_boards.opendataloader.protocol import page_scores
-from parsemark_boards.rd_tablebench.protocol import html_similarity
 
 ROWS = [[f"{name} {k}" for name in ("Port", "Depth", "Berths", "Light")] for k in range(5)]
 TEXT = "Slack water lasts nine minutes at the narrows, and the stream runs at five knots on springs."

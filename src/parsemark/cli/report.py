@@ -27,8 +27,8 @@ def report(
     from parsemark.store import Run
     from parsemark.verdicts.scored_run import readable_protocols
 
-    for spec in readable_protocols(Run.open(run))[1]:
-        typer.echo(f"Not shown: {spec}, of a package that is not installed here, or does not work.", err=True)
+    for spec, reason in readable_protocols(Run.open(run))[1].items():
+        typer.echo(f"Not shown: {spec}. {reason}", err=True)
     typer.echo(build_report(run, out or run / "report", against=against, also=also or ()))
 
 

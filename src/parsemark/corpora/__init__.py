@@ -4,6 +4,6 @@
 `making` finds makers of new corpora, which other packages bring.
 """
 
-from parsemark.corpora.base import CORPORA, MALFORMED, Corpus, Remark, load_corpus
+from parsemark.corpora.base import CORPORA, Corpus, Remark, load_corpus
 
-__all__ = ["CORPORA", "MALFORMED", "Corpus", "Remark", "load_corpus"]
+__all__ = ["CORPORA", "Corpus", "Remark", "load_corpus"]

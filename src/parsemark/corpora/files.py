@@ -12,6 +12,7 @@ from typing import Any
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.loaders.files import read_model
 from parsemark.corpora.loaders.truth_tables import table_element
+from parsemark.corpora.protocol_truth import check_protocol_truth
 from parsemark.corpora.schema import (
     SCHEMA_VERSION,
     CorpusFile,
@@ -28,7 +29,6 @@ from parsemark.formats import says_the_same, write_table
 from parsemark.formats.model_json import fact_from_json, fact_to_json, table_from_json, table_to_json
 from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Sample
 from parsemark.plain_words import counted, listed
-from parsemark.protocols.board_truth import check_board_keys
 from parsemark.system import file_sha256, make_folder, write_text
 
 MAX_PAGE_FILE_BYTES = 64 * 2**20
@@ -173,8 +173,7 @@ def page_from_file(data: PageFile, sample_id: str) -> Page:
             attributes |= {name: True for name in value if name not in info.page_attribute}
         else:
             attributes[key] = value
-    check_board_keys(data.annotation or (), f"page {sample_id}")
-    return Page(
+    page = Page(
         sample_id,
         info.width,
         info.height,
@@ -187,6 +186,8 @@ def page_from_file(data: PageFile, sample_id: str) -> Page:
         covered=None if info.covered is None else frozenset(info.covered),
         annotation=data.annotation,
     )
+    check_protocol_truth(page, f"page {sample_id}")
+    return page
 
 
 def page_to_file(sample: Sample, pdf: str | None) -> PageFile:
@@ -195,7 +196,7 @@ def page_to_file(sample: Sample, pdf: str | None) -> PageFile:
     if page is None:
         raise CorpusError(f"Sample {sample.id} has no truth to write.")
     issues = [name for name in SPECIAL_ISSUES if page.attributes.get(name) is True]
-    # OmniDocBench's whole pages are elements as well; what other boards keep of their own stays
+    # OmniDocBench's whole pages are elements as well; what protocols keep of their own stays
     own = None if page.annotation is None or "layout_dets" in page.annotation else dict(page.annotation)
     relations = [
         RelationFile(

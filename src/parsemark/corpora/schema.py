@@ -129,7 +129,7 @@ class PageFile(Strict):
     page_info: PageInfo
     facts: list[FactFile] = Field(default_factory=list)
     annotation: dict[str, Any] | None = None
-    """Truth in the forms of other boards, by their keys; `docs/loaders.md` lists them."""
+    """Truth in the forms of single protocols, by the keys that they read."""
     extra: Extra = Field(default_factory=Extra)
 
 

@@ -157,7 +157,7 @@ class Fact:
     kind: str
     """What is asked, in the words of its rules: `present`, `order`, `table`, `math`, …"""
     rules: str
-    """Whose rules decide it: `olmocr-bench`, `omni-parse-bench`, … A kind means nothing without them."""
+    """Whose rules decide it: `answers`, `olmocr-bench`, … A kind means nothing without them."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
     """What the rules need to decide, plain JSON data."""
     page: int = 1
@@ -165,7 +165,7 @@ class Fact:
     derivation: str = "unknown"
     """How its truth was found: `publisher_markup`, `text_layer`, `generated`, `human_review`, …"""
     group: str = ""
-    """The part of its board that it counts in, where the board takes means over such parts."""
+    """The part of its benchmark that it counts in, where means are taken over such parts."""
     tags: tuple[str, ...] = ()
     """What its content is like; they select facts and decide nothing."""
     box: Box | None = None

@@ -19,8 +19,10 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from parsemark.errors import PluginError, UsageError
-from parsemark.model import Page, Prediction
+from pydantic import TypeAdapter
+
+from parsemark.errors import ParsemarkError, UsageError
+from parsemark.model import Fact, Page, Prediction
 from parsemark.protocols.figures.figure import FigureSums
 from parsemark.protocols.figures.summary import Ranking, Summary
 from parsemark.protocols.presentation import Presentation
@@ -55,8 +57,9 @@ class PageProtocol(ABC):
     reads_facts: ClassVar[bool] = False
     """Whether it is given pages of which facts alone are known; to others they are pages without truth."""
     rules: ClassVar[str] = ""  # whose facts it decides, where it reads facts: those with these rules
-    truth_keys: ClassVar[tuple[str, ...]] = ()
-    """Where the annotation of a page keeps truth in the form of its board."""
+    truth_models: ClassVar[Mapping[str, Any]] = {}
+    """Keys under which the annotation of a page keeps truth in the protocol's own form, each with the type by
+    which pydantic validates it when the page is loaded."""
     needs_labels: ClassVar[bool] = True
     """Whether truth is what figures are measured against; pages that speak for themselves need no label."""
     needs_only_pages: ClassVar[bool] = False
@@ -66,7 +69,7 @@ class PageProtocol(ABC):
     table_matching: ClassVar[str] = ""
     """The rule of `tables` by which it decides what answers a table; empty where it is none of them.
 
-    A board that joins the tables of a page, or takes the first, takes them in `order`.
+    A benchmark that joins the tables of a page, or takes the first, takes them in `order`.
     """
     serialise: Literal["raw", "neutral"] = field(default="raw", kw_only=True)
     """Whether outputs are scored as they are written, or in one spelling for all (`formats.neutral`)."""
@@ -97,6 +100,11 @@ class PageProtocol(ABC):
         specs of what is returned must differ, for example by the name of a file.
         """
         return self
+
+    @classmethod
+    def check_fact(cls, fact: Fact) -> None:
+        """Raise CorpusError for a fact of its `rules` that cannot be decided, when its page is loaded."""
+        return
 
     def preload(self) -> None:
         """Import what `score_page` imports late, once for all processes that score; by default nothing."""
@@ -205,20 +213,20 @@ def page_protocols() -> list[str]:
 
 
 @cache
-def all_rules() -> tuple[str, ...]:
-    """The rules that any protocol decides facts by."""
-    return tuple(sorted({str(own.rules) for own in _loadable() if own.rules}))
+def protocols_by_rules() -> Mapping[str, type[PageProtocol]]:
+    """Return the protocol that decides facts of each rules."""
+    return {own.rules: own for own in _loadable() if own.rules}
 
 
 @cache
-def all_truth_keys() -> tuple[str, ...]:
-    """The keys under which any board has truth of its own."""
-    return tuple(sorted(key for own in _loadable() for key in own.truth_keys))
+def truth_models() -> Mapping[str, TypeAdapter[Any]]:
+    """Return the keys under which any protocol has truth in its own form, each with what validates it."""
+    return {key: TypeAdapter(model) for own in _loadable() for key, model in own.truth_models.items()}
 
 
 def _loadable() -> Iterator[type[PageProtocol]]:
     for name in PROTOCOLS:
-        with suppress(PluginError):  # of another package, and said where it is used
+        with suppress(ParsemarkError):  # of another package, and said where it is used
             if issubclass(cls := PROTOCOLS.load(name), PageProtocol):
                 yield cls
 

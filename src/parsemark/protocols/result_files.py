@@ -1,4 +1,4 @@
-"""A run as the files of a board: what its own programs write and read (`parsemark export --format board`)."""
+"""A run as the files that a benchmark's own programs write and read (`parsemark export --format board`)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class StoredRun(Protocol):
 
 @dataclass(frozen=True)
 class BoardRun:
-    """What the files of a board are made of."""
+    """What the files of a benchmark are made of."""
 
     run: StoredRun
     summary: Summary
@@ -92,7 +92,7 @@ def read_lines(path: str, what: str) -> list[tuple[int, str]]:
 
 
 def as_json(data: Any) -> str:
-    """Indented, as boards write their files."""
+    """Indented, as benchmarks write their files."""
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
 

@@ -7,28 +7,40 @@ from typing import Any
 
 import polars as pl
 
-from parsemark.errors import PluginError, UnknownNameError, UsageError
+from parsemark.errors import (
+    MissingDependencyError,
+    MissingPluginError,
+    PluginError,
+    UnknownNameError,
+    UsageError,
+)
 from parsemark.plain_words import unbroken
 from parsemark.protocols import PageProtocol, Presentation, get_protocol
 from parsemark.protocols.presentation import ScoredTables
 from parsemark.store import Run, RunFolder
 
 
-def readable_protocols(run: Run) -> tuple[list[str], list[str]]:
-    """The protocols of a run whose code is here (UsageError for none), and those not installed."""
+def readable_protocols(run: Run) -> tuple[list[str], dict[str, str]]:
+    """Return the protocols of a run whose code is here, and why each other one cannot be used.
+
+    Raises:
+        UsageError: None can be used.
+    """
     here: list[str] = []
-    missing: list[str] = []
+    missing: dict[str, str] = {}
     for spec in run.protocols:
         try:
             get_protocol(spec)
             here.append(spec)
-        except (UnknownNameError, PluginError):
-            missing.append(spec)
+        except (MissingDependencyError, MissingPluginError, PluginError) as error:
+            missing[spec] = str(error)
+        except UnknownNameError:
+            missing[spec] = "No installed package brings it."
     if missing and not here:
-        raise UsageError(
-            f"{run.path} was scored by {', '.join(missing)}, of a package that is not installed here, or "
-            f"does not work. Install it, or score otherwise: parsemark score {run.path} --protocol tables"
-        )
+        reasons = " ".join(dict.fromkeys(missing.values()))
+        again = f"parsemark score {run.path} --protocol NAME"
+        only = f"{run.path} was scored by {', '.join(missing)} alone."
+        raise UsageError(f"{only} {reasons} Or score it by another protocol: {again}")
     return here, missing
 
 

@@ -1,4 +1,4 @@
-"""A table as a grid whose cells know their neighbours, as boards of facts walk through it."""
+"""A table as a grid whose cells know their neighbours, as benchmarks of facts walk through it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class CellGrid:
 def grid_of(rows: Sequence[Sequence[CellSpec]], budget: int = MAX_SLOTS) -> CellGrid | None:
     """Place cells row by row; None without any.
 
-    A colspan overwrites what a rowspan from above holds, as the boards do it.
+    A colspan overwrites what a rowspan from above holds, as the benchmarks do it.
     """
     text: dict[Place, str] = {}
     headings: set[Place] = set()

@@ -1,13 +1,15 @@
-"""What boards have in common that give each page a few numbers and take means of them."""
+"""What benchmarks have in common that give each page a few numbers and take means of them."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 from parsemark.errors import FormatError
-from parsemark.model import Box, Category, Element, Page, Prediction, Status
+from parsemark.model import Page, Prediction, Status
+from parsemark.plain_words import counted
 from parsemark.protocols import (
     PAGE_LEVEL,
     BoardRun,
@@ -23,18 +25,38 @@ from parsemark.protocols import (
     as_json,
     read_figures,
 )
-from parsemark.protocols.board_truth import UNREADABLE, UnreadableTruthError, stray_facts, unreadable_notes
+from parsemark_boards.truth_model import benchmark_rules
 
 Measures = Mapping[str, float | list[float] | Mapping[str, float | None] | None]
+UNREADABLE = "the benchmark cannot read the truth of this page"
 
 
 class LeftOutError(ValueError):
-    """A page that the board itself drops from its means."""
+    """A page that the benchmark itself drops from its means."""
+
+
+class UnreadableTruthError(ValueError):
+    """A page whose elements make no truth that the benchmark can read: no parser is charged for it."""
+
+
+@contextmanager
+def reading_truth() -> Iterator[None]:
+    """Read elements as a benchmark does; what fails inside is the fault of the truth."""
+    try:
+        with benchmark_rules():
+            yield
+    except ValueError as error:
+        raise UnreadableTruthError(str(error)) from error
+
+
+def own_truth(page: Page, key: str) -> Any:
+    """Return truth in the benchmark's own form, which was validated when the page was loaded, or None."""
+    return None if page.annotation is None else page.annotation.get(key)
 
 
 @dataclass(frozen=True)
 class MeasuredProtocol(PageProtocol):
-    """Measures of pages by the rules of a board, and their means over the pages that have them.
+    """Measures of pages by the rules of a benchmark, and their means over the pages that have them.
 
     A page without output is measured as an empty one.
     """
@@ -48,14 +70,14 @@ class MeasuredProtocol(PageProtocol):
 
     @abstractmethod
     def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
-        """Give the measures of a page by name; None for those that it has not, or where it has none at all.
+        """Return the measures of a page by name; None for missing measures, or if the page has none at all.
 
         A measure that pages have several times, once for each table, is a list, or a mapping of names.
 
         Raises:
-            LeftOutError: The board drops the page.
+            LeftOutError: The benchmark drops the page.
             UnreadableTruthError: Its truth cannot be read.
-            ValueError, FormatError: The board's rules fail on it, or it is too large: it is worth nothing.
+            ValueError, FormatError: The benchmark's rules fail on it, or it is too large: it scores 0.
         """
 
     def score_page(
@@ -69,11 +91,11 @@ class MeasuredProtocol(PageProtocol):
             status, why = prediction.status, prediction.message
         elif truth is not None:
             try:
-                values = self._measured(truth, prediction) or {}
+                values = self.measure(truth, prediction) or {}
             except UnreadableTruthError as error:
-                why = str(error)
+                why = f"{UNREADABLE}: {error}"
             except LeftOutError as error:
-                why = f"left out, as the board does it: {error}"
+                why = f"left out, as the benchmark does it: {error}"
             except (ValueError, FormatError) as error:
                 values, why = dict.fromkeys(names, 0.0), f"worth nothing: {error}"
         rows = []
@@ -84,35 +106,20 @@ class MeasuredProtocol(PageProtocol):
             for part, one in (value if isinstance(value, Mapping) else {PAGE_LEVEL: value}).items():
                 row = ScoreRow.of_page(prediction, name, one, status if one is None else Status.OK, why)
                 rows.append(replace(row, element=part))
-        return PageScores(scores=rows + (stray_facts(truth, prediction) if self.reads_facts else []))
-
-    def _measured(self, truth: Page, prediction: Prediction) -> Measures | None:
-        """The measures; a truth that is not made as the board makes it fails with any output."""
-        try:
-            return self.measure(truth, prediction)
-        except (AttributeError, LookupError, TypeError) as error:
-            placed = Element("a", Category.TEXT_BLOCK, Box(0, 0, 9, 9), 0, "a")
-            blank = Prediction(prediction.sample, prediction.parser, text="a")
-            for sound in (blank, replace(blank, elements=(placed,))):
-                try:
-                    self.measure(truth, sound)
-                except (AttributeError, LookupError, TypeError):
-                    why = f"it is not made as the board makes it ({error})"
-                    raise UnreadableTruthError(f"{UNREADABLE}: {why}") from error
-            raise
+        return PageScores(scores=rows)
 
     def result_files(self, board: BoardRun) -> Files:
-        """The numbers of each parser; boards that have files of their own write those."""
+        """The numbers of each parser; benchmarks that have files of their own write those."""
         for parser in board.parsers:
             yield f"{parser}_scores.json", as_json(board.figures(parser))
 
     def presentation(self) -> Presentation:
-        """Write the board's files."""
+        """Write the benchmark's files."""
         return Presentation(result_files=self.result_files)
 
     def summary_of(self, tables: RunTables, sums: Sequence[FigureSums], **parts: Any) -> Summary:
         """The summary, which says where a truth cannot be read."""
-        return super().summary_of(tables, sums, **{"notes": unreadable_notes(tables), **parts})
+        return super().summary_of(tables, sums, **{"notes": _unreadable_notes(tables), **parts})
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """Means over pages, or over what pages have several of."""
@@ -136,3 +143,17 @@ class MeasuredProtocol(PageProtocol):
 def package_of(protocol: PageProtocol) -> str:
     """Return the package of a benchmark, in which `figures.toml` and `labels.toml` lie."""
     return type(protocol).__module__.rpartition(".")[0]
+
+
+def _unreadable_notes(tables: RunTables) -> list[str]:
+    """What to say of pages whose elements make no truth for the benchmark."""
+    import polars as pl
+
+    lost = tables.read("scores", "sample", "message", where=pl.col("message").str.starts_with(UNREADABLE))
+    if not len(lost):
+        return []
+    sample, message = lost.sort("sample").row(0)
+    pages = counted(lost["sample"].n_unique(), "page")
+    return [
+        f"The truth of {pages} cannot be read and counts for no parser. The first is {sample}: {message}."
+    ]

@@ -3,14 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
+
+from pydantic import field_validator, model_validator
 
 from parsemark.corpora import Corpus, Remark
 from parsemark.corpora.loaders import SampleIds, first_page_size, read_json, require_inside, table_element
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Category, Element, Page, Sample
 from parsemark.plain_words import listed
+from parsemark_boards.truth_model import TruthModel
 
+NO_TEXT = ("figure", "table", "chart")  # categories whose text is not compared
 _CATEGORIES = {
     "paragraph": Category.TEXT_BLOCK, "heading1": Category.TITLE, "footer": Category.FOOTER,
     "caption": Category.FIGURE_CAPTION, "header": Category.HEADER, "list": Category.LIST_GROUP,
@@ -22,10 +26,59 @@ _FARTHEST = 2.0  # shares of a page that a corner may be away; beyond it stand p
 _LFS = b"version https://git-lfs"
 
 
+class ReferenceCorner(TruthModel):
+    """A corner of an element."""
+
+    x: float
+    y: float
+
+    @field_validator("x", "y")
+    @classmethod
+    def _is_share(cls, value: float) -> float:
+        if not abs(value) <= _FARTHEST:
+            raise ValueError("must be a share of the page, 0 to 1")
+        return value
+
+
+class ReferenceContent(TruthModel):
+    """What an element says."""
+
+    text: str | None = None
+    html: str | None = None
+    markdown: str | None = None
+
+
+class ReferenceElement(TruthModel):
+    """An element of a page."""
+
+    category: str
+    content: ReferenceContent
+    coordinates: list[ReferenceCorner] | None = None
+
+    @property
+    def kind(self) -> str:
+        """The category, whatever its case."""
+        return self.category.lower()
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.kind == "table" and self.content.html is None:
+            raise ValueError("a table needs content.html")
+        if self.kind not in NO_TEXT and self.content.text is None:
+            raise ValueError("an element that is no table, figure or chart needs content.text")
+        return self
+
+
+class ReferencePage(TruthModel):
+    """A page."""
+
+    elements: list[ReferenceElement]
+
+
 def read_reference(path: Path) -> dict[str, Mapping[str, Any]]:
-    """Return the pages of a `reference.json` by the names of their PDFs."""
+    """Return the pages of a `reference.json` by the names of their PDFs, to be validated one by one."""
     data = read_json(path)
-    if not isinstance(data, dict) or not all(isinstance(p, dict) and "elements" in p for p in data.values()):
+    if not isinstance(data, dict):
         raise CorpusError(f'{path} is not of the form {{"ID.pdf": {{"elements": […]}}}}.')
     return data
 
@@ -43,44 +96,40 @@ def benchmark_corpus(
 
 
 def page_sample(
-    stem: str,
-    folder: Path,
-    data: Mapping[str, Any] | None,
-    annotation: dict[str, Any],
-    ids: SampleIds,
-    *,
-    only_tables: bool = False,
+    stem: str, folder: Path, page: ReferencePage | None, annotation: dict[str, Any], ids: SampleIds
 ) -> Sample:
-    """Return the sample of a page. Without `data` its elements are unknown, so no output invents any."""
-    pdf: Path | None = require_inside(folder, folder / "pdfs" / f"{stem}.pdf")
-    if pdf is None or not pdf.is_file() or pdf.read_bytes()[: len(_LFS)] == _LFS:
-        pdf = None
+    """Return the sample of a page. Without `page` its elements are unknown, so no output invents any."""
+    pdf = find_pdf(folder, stem)
     width, height = first_page_size(pdf)
-    listed = () if data is None else data["elements"]
+    listed = () if page is None else page.elements
     elements = tuple(_element(e, n, width, height) for n, e in enumerate(listed))
-    page = Page(ids.make(stem), width, height, elements, annotation=annotation)
-    page = replace(page, covered=frozenset() if data is None else None, only_tables=only_tables)
-    return Sample(page.id, stem, 1, page, pdf)
+    truth = Page(ids.make(stem), width, height, elements, annotation=annotation)
+    truth = replace(truth, covered=frozenset() if page is None else None)
+    return Sample(truth.id, stem, 1, truth, pdf)
 
 
-def _element(data: Mapping[str, Any], number: int, width: float, height: float) -> Element:
-    """An element; coordinates are relative to the page."""
-    content, kind = data["content"], str(data["category"]).lower()
-    corners = data.get("coordinates") or []
-    if any(abs(float(c[axis])) > _FARTHEST for c in corners for axis in "xy"):
-        raise CorpusError(
-            f"element {number}: its coordinates {corners[0]} … are no shares of the page, 0 to 1."
-        )
-    xs, ys = [float(c["x"]) * width for c in corners], [float(c["y"]) * height for c in corners]
-    box = Box.of_points(xs, ys) if corners else None
+def find_pdf(folder: Path, stem: str) -> Path | None:
+    """Return the PDF of a page; None if it is not there, or only a pointer of Git LFS is."""
+    pdf = require_inside(folder, folder / "pdfs" / f"{stem}.pdf")
+    return None if not pdf.is_file() or pdf.read_bytes()[: len(_LFS)] == _LFS else pdf
+
+
+def _element(data: ReferenceElement, number: int, width: float, height: float) -> Element:
+    """Return an element; coordinates are relative to the page."""
+    corners, content = data.coordinates or [], data.content
+    box = Box.of_points([c.x * width for c in corners], [c.y * height for c in corners]) if corners else None
     identifier = str(number)
-    if kind == "table":
-        html = str(content.get("html") or "")
-        is_inner = "<table" not in html.lower() and "<tr" in html.lower()
-        whole = f"<table>{html}</table>" if is_inner else html
-        return table_element(identifier, html=whole, text=content.get("text"), box=box, order=number)
-    category = _CATEGORIES.get(kind, Category.TEXT_BLOCK)
-    text = str(content.get("text") or "")
-    formula = str(content.get("markdown") or text).strip("$ \n")
+    if data.kind == "table":
+        whole = whole_table(content.html or "")
+        return table_element(identifier, html=whole, text=content.text, box=box, order=number)
+    category = _CATEGORIES.get(data.kind, Category.TEXT_BLOCK)
+    text = content.text or ""
+    formula = (content.markdown or text).strip("$ \n")
     latex = formula if category is Category.EQUATION_ISOLATED else None
     return Element(identifier, category, box, None if category in _OUTSIDE else number, text, latex)
+
+
+def whole_table(html: str) -> str:
+    """Return the HTML of a table, with its outer tags if it has only rows."""
+    is_inner = "<table" not in html.lower() and "<tr" in html.lower()
+    return f"<table>{html}</table>" if is_inner else html

@@ -28,6 +28,7 @@ from parsemark.corpora.loaders.files import (
     skip_with_remark,
 )
 from parsemark.corpora.loaders.truth_tables import table_element
+from parsemark.corpora.protocol_truth import check_protocol_truth
 from parsemark.errors import CorpusError
 from parsemark.model import AttributeValue, Box, Category, Element, Page, Relation, Sample
 from parsemark.pdf import page_shapes
@@ -106,6 +107,7 @@ def _sample(data: Any, file: Path, index: int, ids: SampleIds) -> Sample:
     relations = _relations(data.get("extra"), {e.id for e in elements})
     said, annotation = attributes(info.get("page_attribute")), {**data, "page_index": index}
     page = Page(ids.make(stem), width, height, elements, relations, said, annotation)
+    check_protocol_truth(page, where, own_keys=False)
     document = _PAGE_SUFFIX.sub("", stem) or stem
     return Sample(page.id, document, 1, page, pdf, image, output_names(picture))
 

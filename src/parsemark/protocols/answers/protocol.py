@@ -49,6 +49,13 @@ class AnswersProtocol(PageProtocol):
         if self.facts:
             read_facts(self.facts)  # a wrong file is refused before anything is parsed
 
+    @classmethod
+    def check_fact(cls, fact: Fact) -> None:
+        """Raise CorpusError for a fact that cannot be asked."""
+        from parsemark.protocols.answers import ask
+
+        ask.check_fact(fact)
+
     @property
     def whole_documents(self) -> bool:
         """Whether the pages of a document are asked together."""

@@ -1,4 +1,4 @@
-"""What boards of facts have in common: verdicts as rows of a run, figures of them, and facts to look at."""
+"""What protocols of facts have in common: verdicts as rows of a run, figures of them, facts to look at."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from parsemark.errors import CorpusError
 from parsemark.model import Fact, Page, Prediction, Status
 from parsemark.plain_words import counted
-from parsemark.protocols.board_truth import UNREADABLE, stray_facts, unreadable_notes
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.figures.figure import FigureInfo, FigureSums, Floats, read_figures
 from parsemark.protocols.figures.summary import Summary
@@ -40,7 +38,7 @@ class Outcome:
 
     passed: bool | None
     why: str = ""
-    counts: bool = True  # False for a fact that the board itself leaves out for this parser
+    counts: bool = True  # False for a fact that the benchmark itself leaves out for this parser
     found: str = ""
     """What was found, in a word, where there is more to say than passed or not; `pred` of its row."""
 
@@ -50,13 +48,13 @@ Decide = Callable[[Fact], Outcome]
 
 @dataclass(frozen=True)
 class FactsProtocol(PageProtocol):
-    """Every test of a board is passed or not; the score is the mean of the shares of groups of tests."""
+    """Every test of a benchmark is passed or not; the score is the mean of the shares of groups of tests."""
 
     reads_facts: ClassVar[bool] = True
     is_complete: ClassVar[bool] = False
     """Whether the headline is not defined where a group has no fact that counts."""
-    group_word: ClassVar[str]  # what the board calls a group of tests
-    crashed: ClassVar[bool | None]  # what a fact is on which the board's own code fails
+    group_word: ClassVar[str]  # what the benchmark calls a group of tests
+    crashed: ClassVar[bool | None]  # what a fact is on which the benchmark's own code fails
 
     @cached_property
     def headline(self) -> FigureInfo:
@@ -67,8 +65,8 @@ class FactsProtocol(PageProtocol):
     def deciding(self, facts: Sequence[Fact], truth: Page, prediction: Prediction) -> Decide:
         """Prepare what decides the facts of one page.
 
-        What it gives may raise CorpusError for a fact that cannot be read, IndexError where the board's own
-        code fails, and TooHardError where ours gives up.
+        What it gives may raise IndexError where the benchmark's own code fails, and TooHardError where ours
+        gives up. Facts that cannot be read are refused by `check_fact` when their page is loaded.
         """
 
     @abstractmethod
@@ -77,7 +75,7 @@ class FactsProtocol(PageProtocol):
 
     @abstractmethod
     def result_files(self, board: BoardRun) -> Files:
-        """Write the board's own files."""
+        """Write the benchmark's own files."""
 
     def asks_about(self, fact: Fact) -> bool:
         """Whether a fact of these rules is asked."""
@@ -91,9 +89,8 @@ class FactsProtocol(PageProtocol):
         A page on which the parser failed passes nothing; its facts stay.
         """
         facts = [fact for fact in truth.facts if self.asks_about(fact)] if truth else []
-        stray = stray_facts(truth, prediction)
         if truth is None or not facts:
-            return PageScores(scores=[ScoreRow.of_page(prediction, "facts", None, Status.NO_TRUTH), *stray])
+            return PageScores(scores=[ScoreRow.of_page(prediction, "facts", None, Status.NO_TRUTH)])
         has_failed = prediction.status is Status.METRIC_FAILED or (
             prediction.status is not Status.OK and prediction.text is None
         )
@@ -109,16 +106,11 @@ class FactsProtocol(PageProtocol):
             undecided = Status.METRIC_FAILED if outcome.counts else Status.NO_TRUTH
             status = undecided if outcome.passed is None else Status.OK
             rows.append(replace(ScoreRow(*place, value, status, outcome.why or None), pred=outcome.found))
-        return PageScores(scores=rows + stray)
+        return PageScores(scores=rows)
 
     def _outcome(self, fact: Fact, decide: Decide) -> Outcome:
         try:
             return decide(fact)
-        except CorpusError as error:
-            return Outcome(None, f"{UNREADABLE}: fact {fact.id}: {error}", counts=False)
-        except (AttributeError, KeyError, TypeError):  # only facts come in any form
-            why = f"its arguments have not the form that '{fact.kind}' takes"
-            return Outcome(None, f"{UNREADABLE}: fact {fact.id}: {why}", counts=False)
         except IndexError as error:
             return Outcome(self.crashed, f"upstream's code fails here: {error}")
         except TooHardError as error:
@@ -143,11 +135,10 @@ class FactsProtocol(PageProtocol):
 
     def summarise(self, tables: RunTables) -> Summary:
         """All figures, and how many facts could not be tried."""
-        notes = [*unreadable_notes(tables), *FactTotals.of(tables).notes()]
-        return self.summary_of(tables, self.figure_sums(tables), notes=notes)
+        return self.summary_of(tables, self.figure_sums(tables), notes=FactTotals.of(tables).notes())
 
     def presentation(self) -> Presentation:
-        """Show facts page by page, and write the board's files."""
+        """Show facts page by page, and write the benchmark's files."""
         figure = self.headline.name
 
         def view(truth: Page, prediction: Prediction) -> PageView:

@@ -56,7 +56,7 @@ _STOP_TAGS = ("<i>", "</i>", "<b>", "</b>", "<u>", "</u>")
 
 
 def statistics_of(values: Sequence[float], n_bins: int = 20, top: float | None = 1.0) -> dict[str, Any]:
-    """A list of values as the board's files give it; without values mean and median are -1."""
+    """A list of values as the benchmark's files give it; without values mean and median are -1."""
     top = max(values, default=0.0) if top is None else top
     hist, bins = np.histogram(values, bins=n_bins, range=(0.0, top))
     return {
@@ -73,7 +73,7 @@ def statistics_of(values: Sequence[float], n_bins: int = 20, top: float | None =
 
 
 def table_teds(truth: str, pred: str, *, structure_only: bool = False) -> float | None:
-    """TEDS of two HTML tables, not rounded; None where the board fails, FormatError for huge ones."""
+    """TEDS of two HTML tables, not rounded; None where the benchmark fails, FormatError for huge ones."""
     try:
         return tree_similarity(_tree(truth), _tree(pred), structure_only)
     except (ValueError, ZeroDivisionError, etree.ParserError, AssertionError):
@@ -143,7 +143,7 @@ def _postorder(item: Mapping[str, Any], first: int = 0) -> list[tuple[int, str, 
 
 
 def box_iou(a: Corners, b: Corners, least: float = 1e-6) -> float:
-    """Overlap of two boxes, with the board's own addition to the union."""
+    """Overlap of two boxes, with the benchmark's own addition to the union."""
     width, height = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
     common = max(0.0, width) * max(0.0, height)
     return common / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - common + least)
@@ -289,7 +289,7 @@ def _mask(boxes: Iterable[ClassedBox]) -> NDArray[np.bool_]:
 def layout_evaluation(
     docs: Sequence[tuple[str, Doc, Doc]], labels: Sequence[str], *, ignore_missing: bool = False
 ) -> dict[str, Any]:
-    """The board's figures of a run; TypeError where it has exactly one class, as upstream's run ends."""
+    """The benchmark's figures of a run; TypeError where it has exactly one class, as upstream's run ends."""
     every = (box_pages(*doc, labels, ignore_missing=ignore_missing) for doc in docs)
     pages = [page for own in every for page in own]
     seen = sorted({box.kind for page in pages for box in [*page.truth, *page.pred]})

@@ -104,6 +104,6 @@ def _documents(truth: Page, prediction: Prediction) -> tuple[items.Doc, items.Do
 
 
 def _tables(doc: items.Doc) -> list[str]:
-    """The tables as HTML; the board's own of an element that is given as HTML alone is that."""
+    """The tables as HTML; the benchmark's own of an element that is given as HTML alone is that."""
     tables = (item for item in items.walk(items.complete(doc["items"])) if item["label"] == "table")
     return [items.table_html(i["table"]) if "table" in i else str(i.get("html") or "") for i in tables]

@@ -12,12 +12,13 @@ from parsemark.corpora import Corpus, Remark
 from parsemark.corpora.loaders import SampleIds, read_each
 from parsemark.errors import CorpusError
 from parsemark.model import Sample
-from parsemark_boards.dp_bench.protocol import PAGE
+from parsemark_boards.dp_bench.truth import PAGE, DpBenchPage
 from parsemark_boards.reference_pages import benchmark_corpus, page_sample, read_reference
+from parsemark_boards.truth_model import read_truth
 
 
 def load(root: Path) -> Corpus:
-    """Load DP-Bench: the pages of `reference.json`."""
+    """Load the pages of `reference.json`; one that the benchmark could not read is left out."""
     remarks: list[Remark] = []
     folder = root / "dataset" if (root / "dataset" / "reference.json").is_file() else root
     path = folder / "reference.json"
@@ -25,10 +26,11 @@ def load(root: Path) -> Corpus:
         raise CorpusError(f"{root} has no reference.json. Is this DP-Bench?")
     pages = read_reference(path)
 
-    def read(pdf: Path, ids: SampleIds) -> list[Sample]:
-        data = pages[pdf.name]
+    def read(place: Path, ids: SampleIds) -> list[Sample]:
+        data = pages[place.name]
+        page = read_truth(data, DpBenchPage)
         kept = [{"category": e["category"], "content": dict(e["content"])} for e in data["elements"]]
-        return [page_sample(pdf.name.removesuffix(".pdf"), folder, data, {PAGE: {"elements": kept}}, ids)]
+        return [page_sample(place.name.removesuffix(".pdf"), folder, page, {PAGE: {"elements": kept}}, ids)]
 
-    samples = read_each(root, [folder / "pdfs" / name for name in pages], read, remarks)
+    samples = read_each(root, [path / name for name in pages], read, remarks)
     return benchmark_corpus("dp-bench", samples, root, remarks, "MIT")

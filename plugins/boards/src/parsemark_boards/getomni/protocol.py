@@ -10,19 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from difflib import SequenceMatcher
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from pydantic import Strict
 from rapidfuzz.distance import Levenshtein
 
 from parsemark.errors import FormatError
 from parsemark.formats import markdown_of, write_document
 from parsemark.model import Page, Prediction
 from parsemark.protocols import BoardRun, Files, as_json
-from parsemark.protocols.board_truth import own_truth
-from parsemark_boards.measured_protocol import MeasuredProtocol
+from parsemark_boards.measured_protocol import MeasuredProtocol, own_truth
 
 MARKDOWN, JSON = "trueMarkdownOutput", "trueJsonOutput"
-"""Where a page keeps its truth, named as in the board's files."""
+"""Where a page keeps its truth, named as in the benchmark's files."""
 Json = Any
 _JS_SPACE = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"
 _JS_SPACE += "".join(map(chr, range(0x2000, 0x200B)))
@@ -43,7 +43,7 @@ class GetomniProtocol(MeasuredProtocol):
     title: ClassVar[str] = "getomni's benchmark: text similarity and JSON accuracy"
     comparability: ClassVar[int] = 1
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "text_similarity"}
-    truth_keys: ClassVar[tuple[str, ...]] = (MARKDOWN, JSON)
+    truth_models: ClassVar[Mapping[str, Any]] = {MARKDOWN: Annotated[str, Strict()], JSON: dict[str, Any]}
 
     ignore_cases: bool = False
     empty_left_out: bool = True
@@ -51,10 +51,10 @@ class GetomniProtocol(MeasuredProtocol):
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
         """The two numbers of a page; where upstream has NaN its dashboard counts 0."""
         text = markdown_of(prediction)
-        wanted = own_truth(truth, MARKDOWN, str)
-        similarity = text_similarity(write_document(truth) if wanted is None else wanted, text)
+        expected = own_truth(truth, MARKDOWN)
+        similarity = text_similarity(write_document(truth) if expected is None else expected, text)
         values: dict[str, float | None] = {"text_similarity": 0.0 if math.isnan(similarity) else similarity}
-        if (content := own_truth(truth, JSON, dict)) is not None:
+        if (content := own_truth(truth, JSON)) is not None:
             try:
                 answer = json.loads(text)
             except (ValueError, RecursionError):

@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import as_file, files
 from itertools import combinations
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar
 
+from pydantic import Strict
 from rapidfuzz.fuzz import partial_ratio_alignment
 
 from parsemark.errors import FormatError, MissingDependencyError
 from parsemark.formats import markdown_of, write_document
 from parsemark.model import Page, Prediction
 from parsemark.protocols import RunTables, Summary, in_order
-from parsemark.protocols.board_truth import blame, own_truth
-from parsemark_boards.measured_protocol import MeasuredProtocol
+from parsemark_boards.measured_protocol import MeasuredProtocol, own_truth, reading_truth
 
 BLOCKS = "marker_blocks"  # where a page keeps its true blocks, as Markdown
 CUTOFF = 70
@@ -53,7 +53,7 @@ class MarkerProtocol(MeasuredProtocol):
     title: ClassVar[str] = "marker's benchmark: blocks and their order"
     comparability: ClassVar[int] = 1
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "blocks", "order": "order"}
-    truth_keys: ClassVar[tuple[str, ...]] = (BLOCKS,)
+    truth_models: ClassVar[Mapping[str, Any]] = {BLOCKS: list[Annotated[str, Strict()]]}
 
     unfound_in_order: bool = True
 
@@ -67,17 +67,15 @@ class MarkerProtocol(MeasuredProtocol):
 
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
         """The numbers of a page."""
-        blocks = own_truth(truth, BLOCKS, list)
+        blocks = own_truth(truth, BLOCKS)
         if blocks is None:
             blocks = [written for e in in_order(truth) if (written := write_document([e]).strip())]
         if not blocks:
             return None
         pred = markdown_of(prediction)
-        try:
-            found = page_score(blocks, pred, {**cleaned(*blocks), **cleaned(pred)}.__getitem__)
-        except FormatError as error:
-            blame(error, lambda: cleaned(*blocks))
-            raise
+        with reading_truth():
+            expected = cleaned(*blocks)
+        found = page_score(blocks, pred, {**expected, **cleaned(pred)}.__getitem__)
         score, order = found.score, found.order
         if not self.unfound_in_order:
             places = [start for start, value in zip(found.starts, found.by_block, strict=False) if value]

@@ -33,16 +33,10 @@ from parsemark.protocols import (
     WholeRun,
     as_json,
 )
-from parsemark.protocols.board_truth import own_truth
 from parsemark.system import cache_folder
-from parsemark_boards.measured_protocol import MeasuredProtocol, Measures
-from parsemark_boards.ohr_bench.results import QUESTIONS, evidence_pages, read_results
+from parsemark_boards.measured_protocol import MeasuredProtocol, Measures, own_truth
+from parsemark_boards.ohr_bench.results import QUESTIONS, TrueQuestion, evidence_pages, read_results
 
-_CHUNK = dict.fromkeys(("file_name", "page_idx", "text"))
-_FORM = {
-    **dict.fromkeys(("doc_name", "ID", "answers", "evidence_page_no", "evidence_context", "generated")),
-    "retrieval_results": {"*": _CHUNK},
-}
 TOP = 2  # chunks that a search fetches, as in the benchmark's scripts
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _VERDICTS = ("yes", "no", "noanswer")
@@ -50,7 +44,7 @@ _STAGES = {
     "generated": {"f1": "F1", "em": "EM", "rouge_l": "rouge-L", "bleu_avg": "bleu-avg"},
     "end_to_end": {"e2e_f1": "F1"},
 }
-"""Where a stage keeps its answer, and our figures of it with the board's names."""
+"""Where a stage keeps its answer, and our figures of it with the benchmark's names."""
 
 
 @lru_cache
@@ -81,7 +75,7 @@ class OhrBenchProtocol(MeasuredProtocol):
     title: ClassVar[str] = "OHR-Bench: evidence and answers"
     comparability: ClassVar[int] = 1
     needs_only_pages: ClassVar[bool] = False
-    truth_keys: ClassVar[tuple[str, ...]] = (QUESTIONS,)
+    truth_models: ClassVar[Mapping[str, Any]] = {QUESTIONS: list[TrueQuestion]}
 
     empty_left_out: bool = True
     results: str = ""
@@ -132,7 +126,7 @@ class OhrBenchProtocol(MeasuredProtocol):
         if self.needs_whole_run:
             raise RuntimeError(f"{self} searches a whole run: score it with `parsemark score` or `bench`")
         found: dict[str, dict[str, float | None]] = {info.name: {} for info in self.infos}
-        for number, question in enumerate(own_truth(truth, QUESTIONS, list, _FORM) or (), 1):
+        for number, question in enumerate(own_truth(truth, QUESTIONS) or (), 1):
             own = str(question.get("ID", number))
             own = f"{own} ({number})" if own in found["lcs"] else own
             found["lcs"][own] = self._evidence(question, prediction)
@@ -183,11 +177,11 @@ class OhrBenchProtocol(MeasuredProtocol):
             if _speaks_of(self.results, "retrieval_results"):
                 return 0.0
             return evidence_share([markdown_of(prediction)], question["evidence_context"])
-        lcs = retrieval_lcs({**question, "retrieval_results": fetched})
+        lcs = retrieval_lcs({**question, "retrieval_results": [dict(chunk) for chunk in fetched]})
         return 0.0 if lcs is None and not self.empty_left_out else lcs
 
     def result_files(self, board: BoardRun) -> Files:
-        """`retrieval_base/PARSER/DOCUMENT.json`, which the board's programs index, and the numbers."""
+        """`retrieval_base/PARSER/DOCUMENT.json`, which the benchmark's programs index, and the numbers."""
         for parser in board.parsers:
             documents: dict[str, list[dict[str, Any]]] = {}
             for sample, document, number in board.pages():

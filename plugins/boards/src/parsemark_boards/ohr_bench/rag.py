@@ -32,9 +32,9 @@ from parsemark.judges import (
 from parsemark.model import Prediction
 from parsemark.protocols import WholeRun
 from parsemark.protocols.answers.retrieval import ChunkIndex, chunks_of
-from parsemark.protocols.board_truth import own_truth
 from parsemark.system import write_text
-from parsemark_boards.ohr_bench.results import QUESTIONS, ResultLine, evidence_pages
+from parsemark_boards.measured_protocol import own_truth
+from parsemark_boards.ohr_bench.results import QUESTIONS, FetchedChunk, ResultLine, evidence_pages
 
 CHUNK_WORDS = 1024  # as in the benchmark's scripts
 MAX_CHARACTERS = 400_000  # a text that is longer is not shown at all
@@ -94,8 +94,8 @@ def questions_of(run: WholeRun) -> list[Mapping[str, Any]]:
     found: dict[str, Mapping[str, Any]] = {}
     for sample, *_ in run.pages:
         truth = run.truth(sample)
-        for question in (own_truth(truth, QUESTIONS, list) if truth is not None else None) or ():
-            if missing := {"ID", "doc_name", "questions", "evidence_page_no"} - question.keys():
+        for question in (own_truth(truth, QUESTIONS) if truth is not None else None) or ():
+            if missing := {"ID", "questions"} - question.keys():
                 raise UsageError(f"A question of {sample} has no {min(missing)!r}: {str(question)[:80]}")
             if found.setdefault(own := str(question["ID"]), question) != question:
                 raise UsageError(f"Two questions have the ID {own!r}, one of them on {sample}. Rename it.")
@@ -111,15 +111,15 @@ def searched(
     questions = questions_of(run)
     domains = {q["doc_name"].rpartition("/")[2]: q["doc_name"].rpartition("/")[0] for q in questions}
     pages: dict[str, dict[int, str]] = defaultdict(dict)
-    chunks: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    chunks: dict[str, list[FetchedChunk]] = defaultdict(list)
     for sample, document, number in run.pages:
         text = markdown_of(read(run.prediction(sample, parser)))
         name = document.rpartition("/")[2]
         pages[name][number - 1] = text
         for piece in chunks_of(text, "tokens", CHUNK_WORDS):
-            chunk = {"file_name": name, "page_idx": number - 1, "text": piece}
+            chunk = FetchedChunk(file_name=name, page_idx=number - 1, text=piece)
             chunks[domains.get(name, "")].append(chunk)
-    indexes = {domain: ChunkIndex([chunk["text"] for chunk in own]) for domain, own in chunks.items()}
+    indexes = {domain: ChunkIndex([chunk.text for chunk in own]) for domain, own in chunks.items()}
     for question in questions:
         domain, _, name = question["doc_name"].rpartition("/")
         first = indexes[domain].first(question["questions"], top) if domain in indexes else []
@@ -145,7 +145,7 @@ def answered(
 
     def calls() -> Iterator[Call]:
         for line, question, evidence in lines:
-            fetched = "\n\n".join(chunk["text"] for chunk in line.retrieval_results or ())
+            fetched = "\n\n".join(chunk.text for chunk in line.retrieval_results or ())
             for name, text in (("generated", evidence), ("end_to_end", fetched)):
                 call = Call(judge, _question(question["questions"], text), read_answer, (line, name))
                 if len(question["questions"]) + len(text) <= MAX_CHARACTERS:

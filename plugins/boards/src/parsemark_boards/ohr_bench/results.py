@@ -4,15 +4,38 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parsemark.errors import CorpusError
 from parsemark.plain_words import first_problem
 from parsemark.protocols import read_lines
+from parsemark_boards.truth_model import TruthModel
 
 QUESTIONS = "ohr_bench_questions"
 """Where a page keeps its questions as the benchmark's file has them. A question may also have `generated`
 (parser to a model's answer) and `retrieval_results` (parser to the chunks that a search fetched)."""
+
+
+class FetchedChunk(TruthModel):
+    """A chunk that a search fetched."""
+
+    file_name: str
+    page_idx: Any
+    text: str
+
+
+class TrueQuestion(TruthModel):
+    """A question as in `qas_v2.json`, with what systems gave for it."""
+
+    doc_name: str
+    evidence_page_no: Any
+    evidence_context: str | list[str]
+    answers: Any
+    ID: str | int | None = None
+    questions: str | None = None
+    generated: dict[str, Any] = Field(default_factory=dict)
+    end_to_end: dict[str, Any] = Field(default_factory=dict)
+    retrieval_results: dict[str, list[FetchedChunk]] = Field(default_factory=dict)
 
 
 def evidence_pages(question: Mapping[str, Any]) -> list[Any]:
@@ -28,21 +51,10 @@ class ResultLine(BaseModel):
 
     parser: str
     ID: str
-    retrieval_results: list[dict[str, Any]] | None = None
-    """Chunks, each with `file_name`, `page_idx` and `text`."""
+    retrieval_results: list[FetchedChunk] | None = None
     generated: str | None = None  # from the pages of the evidence
     end_to_end: str | None = None  # from what was fetched
     failed: dict[str, str] | None = None  # by stage, how asking ended and why: its empty answer is none
-
-    @field_validator("retrieval_results")
-    @classmethod
-    def _whole(cls, chunks: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
-        for chunk in chunks or ():
-            if missing := {"file_name", "page_idx", "text"} - chunk.keys():
-                raise ValueError(f"a chunk has no {min(missing)}")
-            if not isinstance(chunk["text"], str):
-                raise ValueError("the text of a chunk is no text")
-        return chunks
 
 
 @lru_cache(4)

@@ -8,12 +8,10 @@ does it. Where the PDFs are missing, the pages that tests name are samples whose
 Candidates' folders are imported as they are: `sub/a_pg1_repeat1.md`.
 """
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from parsemark.corpora import MALFORMED, Corpus, Remark
+from parsemark.corpora import Corpus, Remark
 from parsemark.corpora.loaders import (
     SampleIds,
     files_inside,
@@ -24,8 +22,8 @@ from parsemark.corpora.loaders import (
 from parsemark.errors import CorpusError
 from parsemark.model import Fact, Page, Sample
 from parsemark.pdf import page_shapes
-from parsemark_boards.olmocr.protocol import BASELINE, KINDS, RULES, baseline_of, read_test
-from parsemark_boards.refused_lines import FactLines, unknown_pages
+from parsemark_boards.olmocr.truth import BASELINE, KINDS, RULES, baseline_of, read_test
+from parsemark_boards.refused_lines import RefusedLines, unknown_pages
 
 _PLACE = ("pdf", "page", "id", "type")
 FactsByPage = dict[tuple[str, int], list[Fact]]
@@ -69,31 +67,23 @@ def _tests(root: Path, remarks: list[Remark]) -> list[tuple[dict[str, Any], str]
         raise CorpusError(f"{root} has no *.jsonl. Is this a folder of olmOCR-bench?")
     found: list[tuple[dict[str, Any], str]] = []
     for path in paths:
-        lines = FactLines(path.name, KINDS)
+        refused = RefusedLines(path.name, KINDS)
         seen: set[str] = set()
-        for number, test in _lines(path, lines):
-            try:
-                if lines.kind_of(test, "type", number) is None:
-                    continue
-                read_test(test)
-                if not isinstance(test["page"], int) or test["page"] < 1 or test["id"] in seen:
-                    raise CorpusError("its page is no number from 1, or its id occurs more than once")
-            except (CorpusError, *MALFORMED) as error:
-                lines.refused(error, number)
+        for number, test in refused.json_lines(read_text(path)):
+            if refused.kind_of(test, "type", number) is None:
                 continue
-            seen.add(test["id"])
-            found.append((test, path.name))
-        remarks += lines.remarks()
-    return found
-
-
-def _lines(path: Path, lines: FactLines) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        if line.strip():
             try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError) as error:
-                lines.refused(f"it is not JSON: {error}", number)
+                read_test(test)
+            except CorpusError as error:
+                refused.add(str(error), number)
+                continue
+            if test["page"] is None or test["page"] < 1 or str(test["id"]) in seen:
+                refused.add("its page is no number from 1, or its id occurs more than once", number)
+                continue
+            seen.add(str(test["id"]))
+            found.append((test, path.name))
+        remarks += refused.remarks()
+    return found
 
 
 def _samples(

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from parsemark.errors import CorpusError
 from parsemark.formats import markdown_of
 from parsemark.model import Fact, Page, Prediction
 from parsemark.protocols import BoardRun, Files, RunTables, Summary, as_json, as_lines
@@ -31,7 +30,6 @@ from parsemark_boards.katex import Render, render_all
 from parsemark_boards.near_search import near
 from parsemark_boards.olmocr.formulas import Renderer, formulas_of, page_has_formula
 from parsemark_boards.olmocr.text import (
-    FORMATS,
     alphanumerics,
     formatted_pieces,
     has_foreign_characters,
@@ -43,42 +41,17 @@ from parsemark_boards.olmocr.text import (
     stands_at_marker,
     trailing_repeats,
 )
+from parsemark_boards.olmocr.truth import BASELINE, RULES, read_test
 
-RULES = "olmocr-bench"
 BoardTest = Mapping[str, Any]
-BASELINE = "baseline"
 BOOTSTRAP_SEED = 0
-_COMMON = frozenset({"pdf", "page", "id", "type", "max_diffs", "checked", "url"})
-_TEXT_OPTIONS = {"case_sensitive": True, "first_n": None, "last_n": None}
-_BASELINE_OPTIONS = {"max_length": None, "max_repeats": 30}
-_BASELINE_OPTIONS |= {"max_length_skips_image_alt_tags": False, "check_disallowed_characters": True}
-_FIELDS: Mapping[str, tuple[tuple[str, ...], Mapping[str, Any]]] = {
-    "present": (("text",), _TEXT_OPTIONS),
-    "absent": (("text",), _TEXT_OPTIONS),
-    "order": (("before", "after"), {}),
-    "table": (("cell",), {**dict.fromkeys(RELATIONS, ""), "ignore_markdown_tables": False}),
-    "math": (("math",), {"ignore_dollar_delimited": False}),
-    "baseline": ((), _BASELINE_OPTIONS),
-    "format": (("text", "format"), {"case_sensitive": True}),
-    "footnote": (("marker",), {"appears_before_marker": None, "appears_after_marker": None}),
-}
-"""What a test of each kind needs, and what it may have with its default."""
-KINDS = tuple(_FIELDS)
-_TEXTS = ("text", "before", "after", "cell", *RELATIONS, "appears_before_marker", "appears_after_marker")
-_NUMBERS = ("page", "max_diffs", "first_n", "last_n", "max_length", "max_repeats")
-_FLAGS = [key for _, own in _FIELDS.values() for key, default in own.items() if isinstance(default, bool)]
-_TYPES: Mapping[str, tuple[str, type]] = {
-    **dict.fromkeys(("pdf", "text", "before", "after", "math", "format", "marker"), ("a text", str)),
-    **dict.fromkeys(_NUMBERS, ("a whole number", int)),
-    **dict.fromkeys(_FLAGS, ("true or false", bool)),
-}
 
 
 @dataclass(frozen=True)
 class OlmocrProtocol(FactsProtocol):
     """Every test of olmOCR-bench is passed or not; the score is the mean of the groups' shares.
 
-    The options are known defects of the board, as they are by default; see `docs/olmocr.md`.
+    The options are known defects of the benchmark, as they are by default; see `docs/olmocr.md`.
 
     Args:
         short_text_in_query: A page shorter than the query is searched in the query: a blank passes.
@@ -102,6 +75,11 @@ class OlmocrProtocol(FactsProtocol):
     errors_void: bool = False
     skip_baseline: bool = False
 
+    @classmethod
+    def check_fact(cls, fact: Fact) -> None:
+        """Raise CorpusError for a test that olmOCR-bench refuses."""
+        _test_of(fact)
+
     def asks_about(self, fact: Fact) -> bool:
         """Whether a fact of these rules is asked."""
         return super().asks_about(fact) and not (self.skip_baseline and fact.kind == BASELINE)
@@ -116,8 +94,7 @@ class OlmocrProtocol(FactsProtocol):
         renders = _renders(facts, md)
 
         def decide(fact: Fact) -> Outcome:
-            place = {"pdf": "page", "page": fact.page, "id": fact.id, "type": fact.kind}
-            return check(read_test({**fact.arguments, **place}), md, renders.get, self)
+            return check(_test_of(fact), md, renders.get, self)
 
         return decide
 
@@ -138,7 +115,7 @@ class OlmocrProtocol(FactsProtocol):
         return totals
 
     def summarise(self, tables: RunTables) -> Summary:
-        """All figures, and the interval that the board prints: tests drawn inside their groups."""
+        """All figures, and the interval that the benchmark prints: tests drawn inside their groups."""
         found = {}
         for parser, sums in self.totals(tables).sums.items():
             summed = sums.sum(axis=0)
@@ -149,7 +126,7 @@ class OlmocrProtocol(FactsProtocol):
         return super().summarise(tables).model_copy(update={"details": {"board_interval": found}})
 
     def result_files(self, board: BoardRun) -> Files:
-        """Candidates' pages that the board's program scores, `failed-PARSER.jsonl` and `results.json`."""
+        """Candidates' pages that the benchmark's program scores, `failed-PARSER.jsonl` and `results.json`."""
         for parser in board.parsers:
             tests = {}
             for sample, document, number in board.pages():
@@ -167,6 +144,12 @@ class OlmocrProtocol(FactsProtocol):
 
 
 AS_PUBLISHED = OlmocrProtocol()
+
+
+def _test_of(fact: Fact) -> BoardTest:
+    """A fact as the benchmark's test."""
+    place = {"pdf": "page", "page": fact.page, "id": fact.id, "type": fact.kind}
+    return read_test({**fact.arguments, **place})
 
 
 def _renders(facts: Sequence[Fact], md: str) -> dict[str, Render | None]:
@@ -187,7 +170,7 @@ def bootstrap_interval(
     rounds: int = 1000,
     level: float = 0.95,
 ) -> tuple[float, float]:
-    """The board's interval: tests are drawn inside their groups, the groups' means are averaged."""
+    """The benchmark's interval: tests are drawn inside their groups, the groups' means are averaged."""
     values = np.asarray(scores, dtype=float)
     if not len(values):
         return 0.0, 0.0
@@ -208,58 +191,6 @@ def split_groups(values: Any, sizes: Sequence[int] | None) -> list[Any]:
 
 
 # --- tests --------------------------------------------------------------------------------------------------
-
-
-def baseline_of(pdf: str) -> dict[str, Any]:
-    """The test that every PDF gets which lists none of its kind."""
-    return {"pdf": pdf, "page": 1, "id": f"{pdf}_baseline", "type": BASELINE}
-
-
-def read_test(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A test with its defaults, its texts in normal form; CorpusError where olmOCR-bench refuses it."""
-    kind = str(data.get("type"))
-    if kind not in _FIELDS:
-        raise CorpusError(f"the type {kind!r} is none of {', '.join(KINDS)}")
-    needed, optional = _FIELDS[kind]
-    missing = [name for name in ("pdf", "page", "id", *needed) if name not in data]
-    unknown = sorted(data.keys() - _COMMON - set(needed) - set(optional))
-    if missing or unknown:
-        what = f"has no {', '.join(missing)}" if missing else f"has unknown fields: {', '.join(unknown)}"
-        raise CorpusError(f"a test of type {kind} {what}")
-    test = {**optional, "max_diffs": 0, **data}
-    for name in _TEXTS:
-        if isinstance(test.get(name), str):
-            test[name] = normalise(test[name])
-    for name, value in test.items():
-        words, right = _TYPES.get(name, ("", object))
-        if value is not None and (not isinstance(value, right) or (right is int and isinstance(value, bool))):
-            raise CorpusError(f"{name} must be {words}, not {value!r:.40}")
-    if problem := _problem(kind, test):
-        raise CorpusError(problem)
-    return test
-
-
-def _problem(kind: str, test: BoardTest) -> str:
-    k = test["max_diffs"]
-    if not isinstance(k, int) or k < 0:
-        return "max_diffs must be a whole number from 0"
-    blank = [name for name in ("pdf", "id") if not test[name]]
-    blank += [n for n in ("text", "before", "after", "math") if n in test and not _is_text(test[n])]
-    texts = [test.get("appears_before_marker"), test.get("appears_after_marker")]
-    blank += ["text at the marker" for text in texts if text and not _is_text(text)]
-    if blank:
-        return f"{', '.join(blank)} must not be blank"
-    if kind == "order" and k > min(len(test["before"]), len(test["after"])) // 2:
-        return "max_diffs is more than half of a text"
-    if kind == "format" and test["format"] not in FORMATS:
-        return f"the format {test['format']!r} is none of {', '.join(FORMATS)}"
-    if kind == "footnote" and (not test["marker"] or " " in test["marker"]):
-        return "a footnote's marker must not be empty or have a space"
-    return ""
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
 
 
 def check(test: BoardTest, md: str, render: Renderer, options: OlmocrProtocol = AS_PUBLISHED) -> Outcome:

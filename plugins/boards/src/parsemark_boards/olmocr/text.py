@@ -75,7 +75,6 @@ _ENCLOSED = {
     "bold": (_pair(r"\*\*"), _pair("__"), _tag("b"), _tag("strong")),
     "italic": (_pair(r"(?<!\*)\*(?!\*)"), _pair("(?<!_)_(?!_)"), _tag("i"), _tag("em")),
 }
-FORMATS = tuple(_ENCLOSED)
 
 
 @lru_cache(maxsize=64)
@@ -127,7 +126,7 @@ _FOREIGN = re.compile(
 
 
 def has_foreign_characters(text: str) -> bool:
-    """Whether a page has Chinese or Japanese letters or emoji, which the board's pages have not."""
+    """Whether a page has Chinese or Japanese letters or emoji, which the benchmark's pages have not."""
     return _FOREIGN.search(text) is not None
 
 

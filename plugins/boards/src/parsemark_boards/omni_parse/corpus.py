@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from parsemark.corpora import MALFORMED, Corpus, Remark
+from parsemark.corpora import Corpus, Remark
 from parsemark.corpora.loaders import (
     SampleIds,
     files_inside,
@@ -22,8 +22,8 @@ from parsemark.corpora.loaders import (
 )
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Fact, Page, Sample
-from parsemark_boards.omni_parse.rules import DERIVATIONS, KINDS, RULES, check_test
-from parsemark_boards.refused_lines import FactLines
+from parsemark_boards.omni_parse.truth import KINDS, RULES, GoldTest
+from parsemark_boards.refused_lines import RefusedLines
 
 
 def load(root: Path) -> Corpus:
@@ -66,34 +66,32 @@ def _sample(
     files = {s: require_inside(root, page) for s, page in pages.items() if page.is_file()}
     pdf = files.get(".pdf")
     width, height = first_page_size(pdf)
-    lines = FactLines(f"gold/{path.name}", KINDS)
+    refused = RefusedLines(f"gold/{path.name}", KINDS)
     facts = []
     for number, test in enumerate(tests, 1):
-        if lines.kind_of(test, "test_type", number) is None:
+        if refused.kind_of(test, "test_type", number) is None:
             continue
-        try:
-            facts.append(_fact(test, seen, width, height))
-        except (CorpusError, *MALFORMED) as error:
-            lines.refused(error, number)
-    remarks += lines.remarks()
+        if (line := refused.read(test, GoldTest, number)) is None:
+            continue
+        if line.id in seen:
+            refused.add("its id occurs more than once", number)
+            continue
+        seen.add(line.id)
+        facts.append(_fact(line, width, height))
+    remarks += refused.remarks()
     identifier = ids.make(path.stem)
     attributes = {"suite": str(row["suite"])} if row.get("suite") else {}
     truth = Page(identifier, width, height, attributes=attributes, facts=tuple(facts), only_facts=True)
     return Sample(identifier, str(row.get("document") or path.stem), 1, truth, pdf, files.get(".png"))
 
 
-def _fact(test: Mapping[str, Any], seen: set[str], width: float, height: float) -> Fact:
-    kind, args, settings = test["test_type"], test["args"], test["settings"]
-    if test["derivation"] not in DERIVATIONS or not isinstance(test["id"], str) or test["id"] in seen:
-        raise CorpusError("its derivation is unknown, or its id is no text or occurs more than once")
-    check_test(kind, args, settings)
-    seen.add(test["id"])
-    content = args.get("content") or args.get("cell") or {}
-    boxes = content.get("place", []) if isinstance(content, dict) else []
+def _fact(test: GoldTest, width: float, height: float) -> Fact:
+    content = test.args.get("content") or test.args.get("cell") or {}
+    boxes = content.get("place", [])
     box = None
     if boxes:
         x0, y0, x1, y1 = (list(side) for side in zip(*boxes, strict=True))
         box = Box(min(x0) * width, min(y0) * height, max(x1) * width, max(y1) * height)
-    arguments = {"args": args, "settings": settings}
-    tags = tuple(str(tag) for tag in test["tags"])
-    return Fact(test["id"], kind, RULES, arguments, derivation=test["derivation"], tags=tags, box=box)
+    arguments = {"args": test.args, "settings": test.settings}
+    tags = tuple(str(tag) for tag in test.tags)
+    return Fact(test.id, test.test_type, RULES, arguments, derivation=test.derivation, tags=tags, box=box)

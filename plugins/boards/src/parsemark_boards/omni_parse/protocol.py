@@ -1,4 +1,4 @@
-"""The recipe: its options, how an output is read as HTML and as placed blocks, and the board's files."""
+"""The recipe: its options, how an output is read as HTML and as placed blocks, and the benchmark's files."""
 
 import functools
 import re
@@ -14,8 +14,9 @@ from parsemark.protocols.facts import Decide, FactsProtocol, Outcome
 from parsemark_boards.katex import render_all
 from parsemark_boards.labels import label_of
 from parsemark_boards.omni_parse.equations import MathStyle, Renderer, math_spans
-from parsemark_boards.omni_parse.rules import FAMILIES, RULES, PlacedBlock, check, check_test
+from parsemark_boards.omni_parse.rules import PlacedBlock, check
 from parsemark_boards.omni_parse.text import hold, release
+from parsemark_boards.omni_parse.truth import FAMILIES, RULES, check_test
 
 _FENCE = re.compile(r"[ \t]*```([A-Za-z]*)[ \t]*")
 _WRAPPERS = ("", "markdown", "md", "html")
@@ -59,6 +60,11 @@ class OmniParseProtocol(FactsProtocol):
 
     unsupported_left_out: bool = True
 
+    @classmethod
+    def check_fact(cls, fact: Fact) -> None:
+        """Raise CorpusError for a test that the benchmark refuses."""
+        check_test(fact.kind, fact.arguments.get("args"), fact.arguments.get("settings", {}))
+
     def group_of(self, fact: Fact) -> str:
         """The family of its kind."""
         return FAMILIES[fact.kind]
@@ -69,7 +75,6 @@ class OmniParseProtocol(FactsProtocol):
         render = _renderer(facts, html)
 
         def decide(fact: Fact) -> Outcome:
-            check_test(fact.kind, fact.arguments.get("args"), fact.arguments.get("settings", {}))
             outcome = check(fact.kind, fact.arguments, html, blocks, render)
             if fact.kind != "layout_kind" or outcome.passed is not None:
                 return outcome

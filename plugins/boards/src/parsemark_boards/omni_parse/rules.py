@@ -1,4 +1,4 @@
-"""Omni Parse Bench's tests: which ones are valid, and whether an output passes one.
+"""Omni Parse Bench's tests: whether an output passes one.
 
 The rules are those of omni-parse-bench 0.2.0 (Datalab, Apache-2.0), which the tests compare with.
 """
@@ -9,35 +9,17 @@ from typing import Any, NamedTuple
 
 from rapidfuzz.fuzz import partial_ratio, ratio
 
-from parsemark.errors import CorpusError
 from parsemark.model import Box
 from parsemark.protocols.facts import Outcome, TooHardError
-from parsemark_boards.cell_grids import RELATIONS
 from parsemark_boards.near_search import near
 from parsemark_boards.omni_parse.equations import NotRenderedError, Renderer, equation_appears
 from parsemark_boards.omni_parse.tables import cell_stands
 from parsemark_boards.omni_parse.text import fold, seen_text, squeeze
+from parsemark_boards.omni_parse.truth import ReadNumber, read_number
 
-RULES = "omni-parse-bench"
-FAMILIES = dict.fromkeys(("present", "order", "repeat"), "text")
-FAMILIES |= {"table_cell": "tables", "layout_kind": "layout"}
-KINDS = tuple(FAMILIES)
-DERIVATIONS = (
-    *("text_layer", "upstream_olmocr", "authored", "publisher_markup", "model_panel", "extractor_agreement"),
-    *("human_review", "model_review", "upstream_frbench", "source_transcription"),
-)
-LABELS = (
-    *("text", "heading", "page_furniture", "list", "caption", "footnote", "equation", "code", "table"),
-    *("form", "figure"),
-)
 _AS_TEXT = frozenset(("text", "list", "form"))
 _ROUNDING = 1e-9
 _LEAST_COVER = 0.5
-_NEEDED: Mapping[str, set[str]] = {"order": {"before", "after"}, "table_cell": {"cell"}}
-"""Args of kinds that have others than `content`."""
-_LISTS = ("headings", "row_groups")
-_OPTIONAL: Mapping[str, set[str]] = {"table_cell": {*RELATIONS, "section", *_LISTS}}
-_SETTINGS: Mapping[str, set[str]] = {"repeat": {"expected_count"}, "layout_kind": {"kind"}}
 MAX_MARKS = 500_000_000  # opening marks times characters of an output; each may be looked for to the end
 _MARKS = ("<math", "$$", "\\[", "\\(", "<!--", "<script", "<style", "<head", "<title", "<input", "![", "[^")
 
@@ -48,63 +30,6 @@ class PlacedBlock(NamedTuple):
     label: str
     box: Box
     text: str = ""
-
-
-# --- reading ------------------------------------------------------------------------------------------------
-
-
-def check_test(kind: str, args: Any, settings: Any) -> None:
-    """Refuse what the board refuses, with a CorpusError that says why."""
-    if kind not in KINDS or not isinstance(args, dict) or not isinstance(settings, dict):
-        raise CorpusError(f"the kind {kind!r} is unknown, or args or settings are no objects")
-    needed = _NEEDED.get(kind, {"content"})
-    if not needed <= args.keys() <= needed | _OPTIONAL.get(kind, set()):
-        raise CorpusError(f"{kind} has the args {sorted(args)}")
-    diffs = set()
-    for role, value in args.items():
-        if (role in _LISTS) != isinstance(value, list):
-            raise CorpusError(f"{role} is one arg, or a list of them")
-        for arg in value if isinstance(value, list) else [value]:
-            _check_arg(kind, role, arg)
-            diffs |= {arg["max_diffs"]} if "text" in arg else set()
-    if kind in ("order", "table_cell") and len(diffs) != 1:
-        raise CorpusError("its args must share max_diffs")
-    own = _SETTINGS.get(kind, set())
-    if settings.keys() != own:
-        raise CorpusError(f"its settings must be {sorted(own)}")
-    if kind == "repeat":
-        count = settings["expected_count"]
-        if diffs != {0} or not isinstance(count, int) or isinstance(count, bool) or count < 1:
-            raise CorpusError("repeat counts exact text, a positive number of times")
-    if kind == "layout_kind" and (settings["kind"] not in LABELS or not args["content"].get("place")):
-        raise CorpusError("layout_kind needs a place and a known kind")
-
-
-def _check_arg(kind: str, role: str, arg: Any) -> None:
-    keys = set(arg) if isinstance(arg, dict) else set()
-    if keys == {"number"} and kind == "present" and isinstance(arg["number"], str):
-        if read_number(arg["number"]) is None:
-            raise CorpusError(f"{arg['number']!r} is not one number")
-    elif keys == {"latex"} and kind == "present":
-        if not isinstance(arg["latex"], str) or not arg["latex"].strip():
-            raise CorpusError("a formula must not be blank")
-    elif {"text", "max_diffs"} <= keys <= {"text", "max_diffs", "place"}:
-        text, diffs = arg["text"], arg["max_diffs"]
-        n = len(fold(text)) if isinstance(text, str) and text.strip() else 0
-        if not isinstance(diffs, int) or isinstance(diffs, bool) or not 0 <= diffs < n:
-            raise CorpusError(f"{role}: max_diffs must be less than the characters of its text")
-        place = arg.get("place", [])
-        if not isinstance(place, list) or not all(map(_is_box, place)):
-            raise CorpusError("a place is a list of boxes from 0 to 1")
-    else:
-        raise CorpusError(f"{role} is neither a text nor, where it may be, a number or LaTeX")
-
-
-def _is_box(box: Any) -> bool:
-    if not isinstance(box, list) or len(box) != 4:
-        return False
-    is_inside = all(isinstance(x, int | float) and 0 <= x <= 1 for x in box)
-    return is_inside and box[0] < box[2] and box[1] < box[3]
 
 
 # --- deciding -----------------------------------------------------------------------------------------------
@@ -230,44 +155,7 @@ def _is_plain(latex: str) -> bool:
 
 # --- numbers ------------------------------------------------------------------------------------------------
 
-
-class ReadNumber(NamedTuple):
-    """A number as its digits say it."""
-
-    digits: str  # with a point before the decimals
-    negative: bool
-    percent: bool
-    written: str
-
-
-_NUMBER = re.compile(
-    r"^(?P<open>\()?(?P<sign>[-−–])?(?P<cur>[$€£¥])?"
-    r"(?P<body>\d{1,3}(?:[,.\u202f ]\d{3})*(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
-    r"(?P<pct>%)?(?P<close>\))?[.,;:]?$"
-)
 _DASHES = str.maketrans({"\u00a0": " ", "\u202f": " ", "−": "-", "–": "-", "—": "-"})
-
-
-def read_number(text: str) -> ReadNumber | None:
-    """The number that a text writes; None where it is none, or its separators say two things."""
-    found = _NUMBER.match(text.strip())
-    if found is None:
-        return None
-    digits = found["body"].replace(" ", "").replace("\u202f", "")
-    marks = [i for i, c in enumerate(digits) if c in ".,"]
-    if len(marks) == 1:
-        whole, mark, decimals = digits[: marks[0]], digits[marks[0]], digits[marks[0] + 1 :]
-        is_thousand = len(decimals) == 3 and whole != "0"
-        if (mark == ".") if is_thousand else (mark == "," and len(decimals) <= 2):
-            return None
-        digits = whole + decimals if is_thousand else f"{whole}.{decimals}"
-    elif marks:
-        last = marks[-1]
-        decimals, others = digits[last + 1 :], {digits[i] for i in marks[:-1]}
-        is_decimal = digits[last] not in others or len(decimals) in (1, 2)
-        bare = re.sub("[.,]", "", digits[:last])
-        digits = f"{bare}.{decimals}" if is_decimal else bare + decimals
-    return ReadNumber(digits, bool(found["sign"]), bool(found["pct"]), found["body"])
 
 
 def _number(text: str, page: str) -> Outcome:

@@ -12,12 +12,16 @@ from pathlib import Path
 from parsemark.corpora import Corpus, Remark
 from parsemark.corpora.loaders import SampleIds, files_inside, read_each, read_text
 from parsemark.model import Sample
-from parsemark_boards.opendataloader.protocol import MARKDOWN
-from parsemark_boards.reference_pages import benchmark_corpus, page_sample, read_reference
+from parsemark_boards.opendataloader.protocol import MARKDOWN, TrueMarkdown
+from parsemark_boards.reference_pages import ReferencePage, benchmark_corpus, page_sample, read_reference
+from parsemark_boards.truth_model import read_truth
 
 
 def load(root: Path) -> Corpus:
-    """Load opendataloader-bench: each page's Markdown, with its elements where `reference.json` has them."""
+    """Load each page's Markdown, with its elements where `reference.json` has them.
+
+    A page that the benchmark could not read is left out.
+    """
     remarks: list[Remark] = []
     folder = root / "ground-truth"
     truths = files_inside(folder / "markdown", "*.md", remarks, of="opendataloader-bench")
@@ -25,8 +29,11 @@ def load(root: Path) -> Corpus:
     pages = read_reference(reference) if reference.is_file() else {}
 
     def read(path: Path, ids: SampleIds) -> list[Sample]:
-        annotation = {MARKDOWN: read_text(path).replace("\r\n", "\n").replace("\r", "\n")}
-        return [page_sample(path.stem, root, pages.get(f"{path.stem}.pdf"), annotation, ids)]
+        markdown = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
+        annotation = {MARKDOWN: read_truth(markdown, TrueMarkdown)}
+        data = pages.get(f"{path.stem}.pdf")
+        page = None if data is None else read_truth(data, ReferencePage)
+        return [page_sample(path.stem, root, page, annotation, ids)]
 
     return benchmark_corpus(
         "opendataloader-bench", read_each(root, truths, read, remarks), root, remarks, "MIT"

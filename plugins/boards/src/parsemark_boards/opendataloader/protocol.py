@@ -8,8 +8,10 @@ import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
 
+from pydantic import AfterValidator
 from rapidfuzz.fuzz import ratio
 
 from parsemark.errors import FormatError
@@ -35,10 +37,10 @@ from parsemark.protocols import (
     in_order,
     text_of,
 )
-from parsemark.protocols.board_truth import blame, own_truth
 from parsemark_boards.labels import label_of
-from parsemark_boards.measured_protocol import LeftOutError, MeasuredProtocol
+from parsemark_boards.measured_protocol import LeftOutError, MeasuredProtocol, own_truth, reading_truth
 from parsemark_boards.near_search import between
+from parsemark_boards.truth_model import benchmark_rules
 
 MARKDOWN = "opendataloader_markdown"  # where a page keeps its true Markdown
 MEASURES = ("nid", "nid_s", "teds", "teds_s", "mhs", "mhs_s")
@@ -48,6 +50,78 @@ _OPENING, _CLOSING = re.compile("<table[^>]*?>", re.I), re.compile("</table>", r
 _HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
 _LINE_END = re.compile(r"<br\s*/?>")
 _NAMES = ("overall", *MEASURES)
+
+
+def true_markdown(page: Page) -> str:
+    """The benchmark's own truth, or one made of a page's elements as the benchmark made its own."""
+    stored = own_truth(page, MARKDOWN)
+    if stored is not None:
+        return str(stored)
+    from bs4 import BeautifulSoup
+
+    parts = []
+    for element in in_order(page):
+        if element.category == Category.TABLE:
+            parts.append(BeautifulSoup(html_of(element), "html.parser").prettify().strip())
+        elif text := text_of(element):
+            parts.append(label_of(element, __package__) + text)
+    return "\n\n".join(part for part in parts if part)
+
+
+@dataclass(frozen=True)
+class TruePage:
+    """A true page, of which each part is read once."""
+
+    markdown: str
+
+    @cached_property
+    def text(self) -> str:
+        """The page with its pipe tables as HTML."""
+        return with_html_tables(self.markdown)
+
+    @cached_property
+    def tables(self) -> Sequence[str]:
+        """Its tables."""
+        return _tables(self.text)
+
+    @cached_property
+    def tree(self) -> EditTree:
+        """All its tables as one tree."""
+        return _tree(self.tables)
+
+    def read(self) -> None:
+        """Raise ValueError or FormatError for tables that cannot be read."""
+        if self.tables:
+            _ = self.tree
+
+    def scores(self, output: str) -> dict[str, float | None]:
+        """See `page_scores`."""
+        pred, scores = with_html_tables(output), dict[str, float | None]()
+        scores["nid"], scores["nid_s"] = _nid(self.text, pred)
+        scores["teds"], scores["teds_s"] = self._teds(pred)
+        scores["mhs"], scores["mhs_s"] = _mhs(self.text, pred)
+        known = [value for name in OVERALL if (value := scores[name]) is not None]
+        scores["overall"] = sum(known) / len(known) if known else None
+        return scores
+
+    def _teds(self, pred: str) -> tuple[float | None, float | None]:
+        if not self.tables:
+            return None, None
+        if not (found := _tables(pred)):
+            return 0.0, 0.0
+        a, b = self.tree, _tree(found)
+        return tree_similarity(a, b, False), tree_similarity(a, b, True)
+
+
+def _check_markdown(markdown: str) -> str:
+    """Refuse a page with tables that the benchmark cannot read."""
+    with benchmark_rules():
+        TruePage(markdown).read()
+    return markdown
+
+
+TrueMarkdown = Annotated[str, AfterValidator(_check_markdown)]
+"""A true page as Markdown."""
 
 
 @dataclass(frozen=True)
@@ -64,18 +138,19 @@ class OpendataloaderProtocol(MeasuredProtocol):
     comparability: ClassVar[int] = 1
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "nid_s", "tables": "teds", "headings": "mhs"}
     table_matching: ClassVar[str] = "order"
-    truth_keys: ClassVar[tuple[str, ...]] = (MARKDOWN,)
+    truth_models: ClassVar[Mapping[str, Any]] = {MARKDOWN: TrueMarkdown}
 
     page_errors_drop: bool = True
 
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
         """The seven numbers of a page."""
-        wanted = true_markdown(truth)
+        expected = TruePage(true_markdown(truth))
+        with reading_truth():
+            expected.read()
         try:
-            return page_scores(wanted, markdown_of(prediction))
-        except (ValueError, FormatError) as error:
-            blame(error, lambda: page_scores(wanted, wanted))
-            if self.page_errors_drop and isinstance(error, ValueError):
+            return expected.scores(markdown_of(prediction))
+        except ValueError as error:
+            if self.page_errors_drop:
                 raise LeftOutError(str(error)) from error
             raise
 
@@ -112,35 +187,12 @@ class OpendataloaderProtocol(MeasuredProtocol):
         return [overall, nid, teds, mhs, self.mean_of_means((nid, teds, mhs)), *rest]
 
 
-def true_markdown(page: Page) -> str:
-    """The board's own truth, or one made of a page's elements as the board made its own."""
-    stored = own_truth(page, MARKDOWN, str)
-    if stored is not None:
-        return str(stored)
-    from bs4 import BeautifulSoup
-
-    parts = []
-    for element in in_order(page):
-        if element.category == Category.TABLE:
-            parts.append(BeautifulSoup(html_of(element), "html.parser").prettify().strip())
-        elif text := text_of(element):
-            parts.append(label_of(element, __package__) + text)
-    return "\n\n".join(part for part in parts if part)
-
-
 def page_scores(truth: str, pred: str) -> dict[str, float | None]:
     """The six measures of a page and their `overall`; None where the truth has nothing to measure.
 
     ValueError where a span is no number: upstream then drops the page. FormatError for tables too large.
     """
-    truth, pred = with_html_tables(truth), with_html_tables(pred)
-    scores: dict[str, float | None] = {}
-    scores["nid"], scores["nid_s"] = _nid(truth, pred)
-    scores["teds"], scores["teds_s"] = _teds(truth, pred)
-    scores["mhs"], scores["mhs_s"] = _mhs(truth, pred)
-    known = [value for name in OVERALL if (value := scores[name]) is not None]
-    scores["overall"] = sum(known) / len(known) if known else None
-    return scores
+    return TruePage(truth).scores(pred)
 
 
 # --- pipe tables --------------------------------------------------------------------------------------------
@@ -216,16 +268,6 @@ def _nid(truth: str, pred: str) -> tuple[float | None, float | None]:
 
 
 # --- tables -------------------------------------------------------------------------------------------------
-
-
-def _teds(truth: str, pred: str) -> tuple[float | None, float | None]:
-    wanted, found = _tables(truth), _tables(pred)
-    if not wanted:
-        return None, None
-    if not found:
-        return 0.0, 0.0
-    a, b = _tree(wanted), _tree(found)
-    return tree_similarity(a, b, False), tree_similarity(a, b, True)
 
 
 def _tables(text: str) -> list[str]:

@@ -8,12 +8,11 @@ Every PDF is a sample, its first page; its rules are facts, grouped by category.
 outputs can be imported.
 """
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from parsemark.corpora import MALFORMED, Corpus, Remark
+from parsemark.corpora import Corpus, Remark
 from parsemark.corpora.loaders import (
     SampleIds,
     first_page_size,
@@ -24,83 +23,86 @@ from parsemark.corpora.loaders import (
 )
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Fact, Page, Sample
-from parsemark_boards.parsebench.protocol import CASES, FLAGS, KINDS, RULES, is_known
+from parsemark_boards.parsebench.protocol import KINDS, is_known
+from parsemark_boards.parsebench.truth import CASES, LAYOUT, RULES, CaseFlags, LayoutRule, RuleLine
 from parsemark_boards.reference_pages import benchmark_corpus
-from parsemark_boards.refused_lines import FactLines
+from parsemark_boards.refused_lines import RefusedLines
 
-_OTHERS = ("layout", "expected_markdown")
+_MARKDOWN = "expected_markdown"  # the type of lines that have no rule
+_FLAGS = tuple(CaseFlags.model_fields)
+
+
+class NumberedRule(NamedTuple):
+    """A line of a file."""
+
+    number: int
+    category: str
+    line: RuleLine
 
 
 def load(root: Path) -> Corpus:
-    """Load the rows of the folder; one that cannot be read costs itself."""
+    """Load the rules of the folder; a line that cannot be read is left out."""
     remarks: list[Remark] = []
     paths = sorted(path for path in root.glob("*.jsonl") if path.is_file())
     if not paths:
         raise CorpusError(f"{root} has no *.jsonl. Is this a folder of ParseBench?")
-    rows: dict[str, list[dict[str, Any]]] = {}
+    rules: dict[str, list[NumberedRule]] = {}
     for path in paths:
-        lines = FactLines(path.name, KINDS)
-        for row in _rows(path, lines):
-            rows.setdefault(row["pdf"], []).append(row)
-        remarks += lines.remarks()
+        refused = RefusedLines(path.name, KINDS)
+        for rule in _rules(path, refused):
+            rules.setdefault(rule.line.pdf, []).append(rule)
+        remarks += refused.remarks()
     ids = SampleIds()
     samples: list[Sample] = []
-    for pdf, own in sorted(rows.items()):
+    for pdf, own in sorted(rules.items()):
         with skip_with_remark(remarks, root, root / pdf):
             samples.append(_sample(root, pdf, own, ids))
     require_some(samples, remarks, root)
     return benchmark_corpus(RULES, samples, root, remarks, "Apache-2.0")
 
 
-def _rows(path: Path, lines: FactLines) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        if not line.strip():
+def _rules(path: Path, refused: RefusedLines) -> Iterator[NumberedRule]:
+    for number, data in refused.json_lines(read_text(path)):
+        line = refused.read(data, RuleLine, number)
+        if line is None or refused.read(_flags(line.rule), CaseFlags, number) is None:
             continue
-        try:
-            row = json.loads(line)
-            rule = row.get("rule") or {}
-            rule = json.loads(rule) if isinstance(rule, str) else dict(rule)
-            kind = str(row["type"])
-            if not isinstance(row["pdf"], str) or not isinstance(rule, dict):
-                raise CorpusError("its pdf or rule is not of the right form")
-            if kind == "layout":
-                _box(rule)
-        except (CorpusError, RecursionError, *MALFORMED) as error:
-            lines.refused(error, number)
+        if line.type == LAYOUT:
+            if refused.read(line.rule, LayoutRule, number) is None:
+                continue
+        elif line.type != _MARKDOWN and not is_known(line.type):
+            refused.unknown(line.type, number)
             continue
-        if kind not in _OTHERS and not is_known(kind):
-            lines.unknown(kind, number)
-            continue
-        yield {**row, "rule": rule, "category": str(row.get("category") or path.stem), "number": number}
+        yield NumberedRule(number, line.category or path.stem, line)
 
 
-def _box(rule: dict[str, Any], width: float = 1.0, height: float = 1.0) -> Box:
-    x, y, w, h = (float(v) for v in rule["bbox"])
-    return Box(x, y, x + w, y + h).scaled(width, height)
+def _flags(rule: dict[str, Any]) -> dict[str, Any]:
+    return {key: rule[key] for key in _FLAGS if key in rule}
 
 
-def _sample(root: Path, pdf: str, rows: list[dict[str, Any]], ids: SampleIds) -> Sample:
+def _sample(root: Path, pdf: str, rules: list[NumberedRule], ids: SampleIds) -> Sample:
     path: Path | None = require_inside(root, root / pdf)
     if path is None or not path.is_file() or path.suffix.lower() != ".pdf":
         path = None
     width, height = first_page_size(path)
     cases: dict[str, dict[str, Any]] = {}
     facts = []
-    for row in rows:
-        rule, kind, category = row["rule"], row["type"], row["category"]
+    for number, category, line in rules:
         case = cases.setdefault(category, {"flags": {}})
-        case["flags"] |= {key: rule[key] for key in FLAGS if key in rule}
-        if row.get("expected_markdown") and "expected_markdown" not in case:
-            case["expected_markdown"] = str(row["expected_markdown"])
-        if kind == "expected_markdown":
+        case["flags"] |= _flags(line.rule)
+        if line.expected_markdown and "expected_markdown" not in case:
+            case["expected_markdown"] = line.expected_markdown
+        if line.type == _MARKDOWN:
             continue
-        box = _box(rule, width, height) if kind == "layout" else None
-        arguments = {key: value for key, value in rule.items() if key not in ("type", *FLAGS)}
-        if row.get("page") is not None:
-            arguments["page"] = row["page"]
-        identifier = f"{category}/{row['number']}"
-        tags = tuple(str(tag) for tag in row.get("tags") or ())
-        facts.append(Fact(identifier, kind, RULES, arguments, 1, group=category, tags=tags, box=box))
+        box = None
+        if line.type == LAYOUT:
+            x, y, w, h = line.rule["bbox"]
+            box = Box(x, y, x + w, y + h).scaled(width, height)
+        arguments = {key: value for key, value in line.rule.items() if key not in ("type", *_FLAGS)}
+        if line.page is not None:
+            arguments["page"] = line.page
+        tags = tuple(str(tag) for tag in line.tags or ())
+        identifier = f"{category}/{number}"
+        facts.append(Fact(identifier, line.type, RULES, arguments, 1, group=category, tags=tags, box=box))
     stem = pdf.removesuffix(".pdf")
     page = Page(ids.make(stem), width, height, annotation={CASES: cases}, facts=tuple(facts), only_facts=True)
     return Sample(page.id, stem, 1, page, path, aliases=(stem, stem.rpartition("/")[2]))

@@ -184,7 +184,7 @@ def predicted_blocks(
 
 
 def grounded(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]) -> list[dict[str, Any]]:
-    """What came of each element, in the board's words."""
+    """What came of each element, in the benchmark's words."""
     check_pairs("blocks", len(truth), len(pred), MAX_POSITION_PAIRS // 100)
     found = []
     for element in truth:

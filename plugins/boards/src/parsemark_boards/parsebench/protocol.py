@@ -1,4 +1,4 @@
-"""The recipe: which function decides which rule, the five dimensions of a document, and the board's files."""
+"""The recipe: what decides which rule, the five dimensions of a document, and the benchmark's files."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -6,24 +6,20 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, ClassVar
 
-from parsemark.errors import FormatError
+from parsemark.errors import CorpusError, FormatError
 from parsemark.formats import markdown_of
 from parsemark.model import Category, Fact, Page, Prediction
 from parsemark.protocols import BoardRun, FigureSums, Files, RunTables, as_json, html_of, text_of
-from parsemark.protocols.board_truth import own_truth
 from parsemark_boards.labels import label_of
-from parsemark_boards.measured_protocol import MeasuredProtocol, Measures
+from parsemark_boards.measured_protocol import MeasuredProtocol, Measures, own_truth
 from parsemark_boards.parsebench import charts, content, forms, styling
 from parsemark_boards.parsebench.content import AskedMarkdown, Rule, WrongRuleError
 from parsemark_boards.parsebench.layout import layout_metrics
 from parsemark_boards.parsebench.tables import table_metrics
 from parsemark_boards.parsebench.text import check_markdown
+from parsemark_boards.parsebench.truth import CASES, LAYOUT, RULES, LayoutRule, TrueCase
+from parsemark_boards.truth_model import read_truth
 
-RULES = "parsebench"
-CASES = "parsebench_cases"
-"""Where a page keeps what its rows say beside rules: category to expected Markdown and flags."""
-FLAGS = ("allow_splitting_ambiguous_merged_tables", "trm_unsupported", "max_top_title_rows")
-_FORM = {"*": {"expected_markdown": None, "flags": dict.fromkeys(FLAGS)}}
 _METRICS = {
     "chart": ("charts", "rule_pass_rate"),
     "text_content": ("content_faithfulness", "content_faithfulness"),
@@ -37,7 +33,7 @@ _GROUNDING = {
     "grounding_lar": "lar",
     "grounding_af1": "af1",
 }
-"""Our figures of grounding and the board's names of them; the first is a dimension."""
+"""Our figures of grounding and the benchmark's names of them; the first is a dimension."""
 Decided = bool | tuple[bool, float]
 
 
@@ -47,24 +43,31 @@ def _counts_equal(rule: Rule, _: str) -> bool:
     return expected is not None and bool(expected == rule.get(f"actual_num_{rows}"))
 
 
+_STYLE = re.compile(f"is_(not_)?({'|'.join(styling.STYLES)})")
+_BAG = re.compile(r"(missing|unexpected|too_many)_(word|sentence)(_occurence)?(_percent)?")
+
+
 def decide(rule: Rule, asked: AskedMarkdown) -> Decided:
     """Decide one rule; WrongRuleError where that cannot be, KeyError for an unknown kind."""
     kind, md = str(rule["type"]), asked.markdown
     if kind.startswith(("is_", "mark_")):
         styling.check_marks(md)
-    if found := re.fullmatch(f"is_(not_)?({'|'.join(styling.STYLES)})", kind):
-        return styling.has_style(found[2], rule, md) == (not found[1])
-    for pattern, decide_cells in charts.CELL_RULES.items():
-        if re.fullmatch(f"table_(?:{pattern})", kind):
-            return decide_cells(rule, kind.removeprefix("table_"), charts.asked_grids(rule, md))
+    if style := _STYLE.fullmatch(kind):
+        return styling.has_style(style[2], rule, md) == (not style[1])
+    if decide_cells := _cell_rule(kind):
+        return decide_cells(rule, kind.removeprefix("table_"), charts.asked_grids(rule, md))
     if kind in BESIDE_MARKDOWN:
         raise WrongRuleError("no figure needs what it asks for")
     if kind in _OF_MARKDOWN:
         return _OF_MARKDOWN[kind](rule, md)
-    is_bag = re.fullmatch(r"(missing|unexpected|too_many)_(word|sentence)(_occurence)?(_percent)?", kind)
-    decide_content = content.decide_bag if is_bag else _OF_CONTENT[kind]
+    decide_content = content.decide_bag if _BAG.fullmatch(kind) else _OF_CONTENT[kind]
     check_markdown(md)
     return decide_content(rule, asked)
+
+
+def _cell_rule(kind: str) -> Callable[..., bool] | None:
+    rules = charts.CELL_RULES.items()
+    return next((rule for pattern, rule in rules if re.fullmatch(f"table_(?:{pattern})", kind)), None)
 
 
 BESIDE_MARKDOWN = ("rotate_check",)  # kinds that ask for what an output does not have: angles
@@ -109,13 +112,8 @@ KINDS = (
 
 def is_known(kind: str) -> bool:
     """Whether there is such a kind of rule."""
-    try:
-        decide({"type": kind}, AskedMarkdown("x"))
-    except KeyError as error:
-        return error.args != (kind,)
-    except (ValueError, TypeError):
-        pass
-    return True
+    named = kind in _OF_CONTENT or kind in BESIDE_MARKDOWN or kind in _OF_MARKDOWN
+    return named or bool(_STYLE.fullmatch(kind) or _BAG.fullmatch(kind) or _cell_rule(kind))
 
 
 def run_rule(rule: Rule, asked: AskedMarkdown) -> dict[str, Any]:
@@ -205,12 +203,23 @@ class ParsebenchProtocol(MeasuredProtocol):
     needs_only_pages: ClassVar[bool] = False
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "content_faithfulness", "tables": "tables"}
     table_matching: ClassVar[str] = "content"
-    truth_keys: ClassVar[tuple[str, ...]] = (CASES,)
+    truth_models: ClassVar[Mapping[str, Any]] = {CASES: dict[str, TrueCase]}
     reads_facts: ClassVar[bool] = True
     rules: ClassVar[str] = RULES
 
     crashes_left_out: bool = True
     no_boxes_left_out: bool = True
+
+    @classmethod
+    def check_fact(cls, fact: Fact) -> None:
+        """Raise CorpusError for a rule of an unknown kind, or one of layout without its place.
+
+        Other rules that cannot be decided fail, as upstream has it.
+        """
+        if fact.kind == LAYOUT:
+            read_truth(dict(fact.arguments), LayoutRule)
+        elif not is_known(fact.kind):
+            raise CorpusError(f"the kind {fact.kind[:40]!r} is none of {', '.join(KINDS)}, {LAYOUT}")
 
     def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
         """The dimensions that a document has rules of."""
@@ -218,7 +227,7 @@ class ParsebenchProtocol(MeasuredProtocol):
         for fact in truth.facts:
             if fact.rules == self.rules:
                 by_category.setdefault(fact.group, []).append(fact)
-        cases: Mapping[str, Any] = own_truth(truth, CASES, dict, _FORM) or {}
+        cases: Mapping[str, Any] = own_truth(truth, CASES) or {}
         markdown = markdown_of(prediction)
         asked = AskedMarkdown(markdown)
         values: dict[str, float | None] = {}
@@ -241,8 +250,8 @@ class ParsebenchProtocol(MeasuredProtocol):
                     values["tables"] = 0.0
                 except ValueError:
                     values["tables"] = crashed
-        if "layout" in by_category:
-            values |= self._grounding(by_category["layout"], truth, prediction)
+        if LAYOUT in by_category:
+            values |= self._grounding(by_category[LAYOUT], truth, prediction)
         return values or None
 
     def _grounding(self, facts: list[Fact], truth: Page, prediction: Prediction) -> dict[str, float | None]:
@@ -268,7 +277,7 @@ class ParsebenchProtocol(MeasuredProtocol):
         return [self.mean_of_means(own[: sum(info.main for info in self.infos)]), *own]
 
     def result_files(self, board: BoardRun) -> Files:
-        """`PARSER/DOCUMENT.result.json`, which the board's program evaluates, and the numbers."""
+        """`PARSER/DOCUMENT.result.json`, which the benchmark's program evaluates, and the numbers."""
         for parser in board.parsers:
             for sample, document, _ in board.pages():
                 request = {"example_id": document, "source_file_path": "", "product_type": "parse"}
@@ -285,7 +294,7 @@ class ParsebenchProtocol(MeasuredProtocol):
 
 
 def predicted_layout(prediction: Prediction) -> list[dict[str, Any]]:
-    """The elements of an output that have boxes, in the board's form."""
+    """The elements of an output that have boxes, in the benchmark's form."""
     found = []
     for number, element in enumerate(prediction.elements):
         if element.box is None:

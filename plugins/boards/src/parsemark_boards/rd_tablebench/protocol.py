@@ -10,24 +10,37 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from lxml import etree
+from pydantic import AfterValidator
 from rapidfuzz.distance import Levenshtein
 
 from parsemark.errors import FormatError
 from parsemark.formats import MAX_GRID
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols import BoardRun, Files, as_csv, html_of
-from parsemark.protocols.board_truth import blame, own_truth
-from parsemark_boards.measured_protocol import LeftOutError, MeasuredProtocol
+from parsemark_boards.measured_protocol import LeftOutError, MeasuredProtocol, own_truth, reading_truth
+from parsemark_boards.truth_model import benchmark_rules
 
 HTML = "rd_tablebench_html"  # where a page keeps its true table
 GridRows = list[list[str]]
+CleanGrid = list[tuple[str, ...]]  # without blanks and hyphens
 Item = TypeVar("Item")
 ROW_MATCH, ROW_GAP, COLUMN_GAP = 5, -3, -1
 MAX_STEPS = 100_000_000  # pairs of cells that are compared; more are refused
+
+
+def _check_table(html: str) -> str:
+    """Refuse a table that the benchmark cannot read."""
+    with benchmark_rules():
+        read_grid(html)
+    return html
+
+
+TrueTable = Annotated[str, AfterValidator(_check_table)]
+"""A true table as HTML."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +58,7 @@ class RdTableBenchProtocol(MeasuredProtocol):
     comparability: ClassVar[int] = 1
     figures_by_kind: ClassVar[Mapping[str, str]] = {"tables": "similarity"}
     table_matching: ClassVar[str] = "order"
-    truth_keys: ClassVar[tuple[str, ...]] = (HTML,)
+    truth_models: ClassVar[Mapping[str, Any]] = {HTML: TrueTable}
 
     choose: Literal["longest", "largest", "first"] = "longest"
     missing_left_out: bool = False
@@ -64,16 +77,17 @@ class RdTableBenchProtocol(MeasuredProtocol):
 
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
         """The number of a page; none where it has not exactly one table."""
-        wanted = own_truth(truth, HTML, str)
-        if wanted is None:
+        expected = own_truth(truth, HTML)
+        if expected is None:
             if len(truth.tables) != 1:
                 return None
-            wanted = html_of(truth.tables[0])
+            expected = html_of(truth.tables[0])
+        with reading_truth():
+            grid = read_grid(expected)
         try:
-            return {"similarity": html_similarity(wanted, self._chosen(prediction))}
-        except (ValueError, FormatError) as error:
-            blame(error, lambda: _cleaned(grid_of_html(wanted)))
-            if self.missing_left_out and isinstance(error, ValueError):  # one that is too large is ours
+            return {"similarity": similarity(grid, read_grid(self._chosen(prediction)))}
+        except ValueError as error:
+            if self.missing_left_out:
                 raise LeftOutError(str(error)) from error
             raise
 
@@ -172,9 +186,8 @@ def _steps(ways: Any, i: int, j: int) -> list[Step]:
     return steps[::-1]
 
 
-def html_similarity(truth: str, pred: str) -> float:
-    """The similarity of two HTML tables, from 0 to 1; ValueError and FormatError as for `grid_of_html`."""
-    wanted, found = (_cleaned(grid_of_html(side)) for side in (truth, pred))
+def similarity(wanted: CleanGrid, found: CleanGrid) -> float:
+    """The similarity of a true table and a predicted one, from 0 to 1; FormatError for huge ones."""
     if len(wanted) * len(found) * len(wanted[0]) * len(found[0]) > MAX_STEPS:
         raise FormatError("The tables are too large to compare")
     of_cells = cache(cell_score)
@@ -190,7 +203,9 @@ def html_similarity(truth: str, pred: str) -> float:
     return min(1.0, max(0.0, share))
 
 
-def _cleaned(grid: GridRows) -> list[tuple[str, ...]]:
+def read_grid(html: str) -> CleanGrid:
+    """An HTML table as it is compared; ValueError and FormatError as for `grid_of_html`, or without cells."""
+    grid = grid_of_html(html)
     if not grid or not grid[0]:
         raise ValueError("a table without cells")
     return [tuple("".join(cell.replace("-", "").split()) for cell in row) for row in grid]

@@ -15,8 +15,9 @@ from functools import cache
 from itertools import groupby, zip_longest
 from operator import attrgetter
 from statistics import fmean
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
+from pydantic import Discriminator, Tag
 from rapidfuzz.distance import Levenshtein
 
 from parsemark.errors import FormatError, MissingDependencyError
@@ -43,17 +44,12 @@ from parsemark.protocols import (
     predicted_elements,
     text_of,
 )
-from parsemark.protocols.board_truth import own_truth
 from parsemark_boards.labels import label_of
-from parsemark_boards.measured_protocol import MeasuredProtocol, Measures
+from parsemark_boards.measured_protocol import MeasuredProtocol, Measures, own_truth
 from parsemark_boards.package_files import INSTALL_WORDS, find_package_file
+from parsemark_boards.truth_model import TruthModel
 
-ELEMENTS = "score_bench_elements"  # where a page keeps its true elements as the board's files have them
-_FORM = {
-    "type": None,
-    "text": dict.fromkeys(("x", "y", "w", "h", "content")),
-    "metadata": {"text_as_html": None},
-}
+ELEMENTS = "score_bench_elements"  # where a page keeps its true elements as the benchmark's files have them
 BoardElement = Mapping[str, Any]
 _BULLET = (
     "[\x95\u2022\u2023\u2043\u3164\u204c\u204d\u2219\u25cb\u25cf\u25d8\u25e6\u2619\u2765\u2767\u29be\u29bf\\-"
@@ -73,6 +69,33 @@ TABLES = (
 _CLOSE = 0.95
 
 
+class TrueCell(TruthModel):
+    """A cell of a true table."""
+
+    x: int
+    y: int
+    w: int
+    h: int
+    content: Any
+
+
+class ElementMetadata(TruthModel):
+    """What is known beside the text."""
+
+    text_as_html: str | None = None
+
+
+class TrueElement(TruthModel):
+    """An element of a true page."""
+
+    type: str
+    text: Annotated[
+        Annotated[str, Tag("text")] | Annotated[list[TrueCell], Tag("cells")],
+        Discriminator(lambda text: "cells" if isinstance(text, list) else "text"),
+    ]
+    metadata: ElementMetadata | None = None
+
+
 @dataclass(frozen=True)
 class ScoreBenchProtocol(MeasuredProtocol):
     """Text, tokens, kinds of elements and tables of pages, as SCORE computes them.
@@ -89,7 +112,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
     comparability: ClassVar[int] = 1
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "cct", "tables": "table_teds"}
     table_matching: ClassVar[str] = "content"
-    truth_keys: ClassVar[tuple[str, ...]] = (ELEMENTS,)
+    truth_models: ClassVar[Mapping[str, Any]] = {ELEMENTS: list[TrueElement]}
 
     no_tables_left_out: bool = True
     errors_left_out: bool = True
@@ -100,7 +123,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
 
     def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
         """The numbers of a page."""
-        wanted = own_truth(truth, ELEMENTS, list, _FORM)
+        wanted = own_truth(truth, ELEMENTS)
         wanted = wanted or [board_element(element, truth=True) for element in in_order(truth)]
         found = [board_element(element) for element in predicted_elements(prediction)]
         values: dict[str, float | None] = {}
@@ -111,7 +134,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
         return values | {name: tables[name] if not missed else tables[name] or 0.0 for name in TABLES}
 
     def result_files(self, board: BoardRun) -> Files:
-        """`PARSER/PAGE.json` that the board's program reads, its document report, and the numbers."""
+        """`PARSER/PAGE.json` that the benchmark's program reads, its document report, and the numbers."""
         names = [info.name for info in self.infos]
         for parser in board.parsers:
             values, rows = board.values(parser), []
@@ -124,7 +147,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
 
 
 def board_element(element: Element, *, truth: bool = False) -> dict[str, Any]:
-    """An element in the form of the board's files."""
+    """An element in the form of the benchmark's files."""
     kind, text = label_of(element, __package__), text_of(element)
     if kind != "Table":
         return {"type": kind, "text": text}

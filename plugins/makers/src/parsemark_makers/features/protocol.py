@@ -200,6 +200,19 @@ class FeaturesProtocol(FactsProtocol):
     group_word: ClassVar[str] = "feature"
     crashed: ClassVar[bool | None] = None
 
+    @classmethod
+    def check_fact(cls, fact: Fact) -> None:
+        """Raise CorpusError for spellings that are no lists of patterns."""
+        for key in ("kept", "changed"):
+            spellings = fact.arguments.get(key, [])
+            if not isinstance(spellings, list):
+                raise CorpusError(f"its {key!r} is not a list of spellings")
+            for spelling in spellings:
+                conditions = spelling if isinstance(spelling, list) else [spelling]
+                if not all(isinstance(condition, str) for condition in conditions):
+                    raise CorpusError(f"a spelling in its {key!r} is neither a text nor a list of texts")
+                check_spelling(conditions)
+
     @property
     def whole_documents(self) -> bool:
         """A feature may lie between two pages."""

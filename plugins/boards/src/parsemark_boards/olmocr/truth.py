@@ -1,0 +1,145 @@
+"""olmOCR-bench's tests: what a valid one of each kind has; the benchmark refuses others."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from parsemark.errors import CorpusError
+from parsemark_boards.olmocr.text import normalise
+from parsemark_boards.truth_model import not_blank, read_truth
+
+RULES = "olmocr-bench"
+BASELINE = "baseline"
+
+
+Text = Annotated[str, AfterValidator(normalise)]
+SaidText = Annotated[str, AfterValidator(normalise), AfterValidator(not_blank)]
+Flag = bool | None
+
+
+class AnyTest(BaseModel):
+    """What tests of all kinds have."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    pdf: str = Field(min_length=1)
+    page: int | None
+    id: Any
+    type: str
+    max_diffs: int = Field(0, ge=0)
+    checked: Any = None
+    url: Any = None
+
+    @model_validator(mode="after")
+    def _has_name(self) -> Self:
+        if not self.id:
+            raise ValueError("id must not be blank")
+        return self
+
+
+class TextTest(AnyTest):
+    """A text stands on the page, or does not."""
+
+    type: Literal["present", "absent"]
+    text: SaidText
+    case_sensitive: Flag = True
+    first_n: int | None = None
+    last_n: int | None = None
+
+
+class OrderTest(AnyTest):
+    """One text comes before another."""
+
+    type: Literal["order"]
+    before: SaidText
+    after: SaidText
+
+    @model_validator(mode="after")
+    def _differs_little(self) -> Self:
+        if self.max_diffs > min(len(self.before), len(self.after)) // 2:
+            raise ValueError("max_diffs is more than half of a text")
+        return self
+
+
+class TableTest(AnyTest):
+    """A table has a cell in certain surroundings."""
+
+    type: Literal["table"]
+    cell: Text
+    up: Text | None = ""
+    down: Text | None = ""
+    left: Text | None = ""
+    right: Text | None = ""
+    top_heading: Text | None = ""
+    left_heading: Text | None = ""
+    ignore_markdown_tables: Flag = False
+
+
+class MathTest(AnyTest):
+    """The page has a formula."""
+
+    type: Literal["math"]
+    math: Annotated[str, AfterValidator(not_blank)]
+    ignore_dollar_delimited: Flag = False
+
+
+class BaselineTest(AnyTest):
+    """The output is neither empty nor endless."""
+
+    type: Literal["baseline"]
+    max_length: int | None = None
+    max_repeats: int = 30
+    max_length_skips_image_alt_tags: Flag = False
+    check_disallowed_characters: Flag = True
+
+
+class FormatTest(AnyTest):
+    """A text is a heading, bold or italic."""
+
+    type: Literal["format"]
+    text: SaidText
+    format: Literal["heading", "bold", "italic"]
+    case_sensitive: Flag = True
+
+
+class FootnoteTest(AnyTest):
+    """There is a footnote, with certain text at its marker."""
+
+    type: Literal["footnote"]
+    marker: str = Field(pattern="^[^ ]+$")
+    appears_before_marker: Text | None = None
+    appears_after_marker: Text | None = None
+
+    @model_validator(mode="after")
+    def _has_text(self) -> Self:
+        for text in (self.appears_before_marker, self.appears_after_marker):
+            if text and not text.strip():
+                raise ValueError("the text at the marker must not be blank")
+        return self
+
+
+_MODELS: Mapping[str, type[AnyTest]] = {
+    "present": TextTest,
+    "absent": TextTest,
+    "order": OrderTest,
+    "table": TableTest,
+    "math": MathTest,
+    "baseline": BaselineTest,
+    "format": FormatTest,
+    "footnote": FootnoteTest,
+}
+KINDS = tuple(_MODELS)
+
+
+def baseline_of(pdf: str) -> dict[str, Any]:
+    """The test that every PDF gets which lists none of its kind."""
+    return {"pdf": pdf, "page": 1, "id": f"{pdf}_baseline", "type": BASELINE}
+
+
+def read_test(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a test with its defaults, its texts in normal form; CorpusError if olmOCR-bench refuses it."""
+    kind = str(data.get("type"))
+    if kind not in _MODELS:
+        raise CorpusError(f"the type {kind!r} is none of {', '.join(KINDS)}")
+    return read_truth(dict(data), _MODELS[kind]).model_dump()
