@@ -436,7 +436,7 @@ def board(
         out: The site's folder: new, empty, or an older board.
         corpora: For the truth of `verify`, and for pictures in the reports.
         verify: Score every bundle anew; one that does not verify is not shown.
-        reports: Write the report of every league.
+        reports: Write the report of every leaderboard.
     """
     from parsemark.report.leaderboard_site import build_board
 
