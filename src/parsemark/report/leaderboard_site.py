@@ -157,7 +157,7 @@ class _BoardSite(SitePages):
         return sorted(present, key=places)
 
     def _summary(self, leaderboard: Leaderboard) -> tuple[Summary, Mapping[str, Entry]]:
-        """Its entries put together; of another version of the protocol, only what the newest bundle states."""
+        """Its entries together; of another version of the protocol, only what the newest bundle states."""
         entries = leaderboard.latest()
         if not leaderboard.is_ours:
             newest = leaderboard.entries[-1].submission
