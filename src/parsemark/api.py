@@ -552,10 +552,8 @@ def score_task(
     from parsemark.protocols.document.annotation import annotation_of
     from parsemark.protocols.document.component_scores import score_file
 
-    def annotations() -> list[dict[str, object]]:
-        return [annotation_of(s.truth) for s in _loaded(corpus).samples() if s.truth is not None]
-
-    return score_file(task, Path(predictions), annotations, protocol)
+    pages = (annotation_of(s.truth) for s in _loaded(corpus).samples() if s.truth) if task == "layout" else ()
+    return score_file(task, Path(predictions), pages, protocol)
 
 
 def _loaded(corpus: str | Path | Corpus, *, strict: bool = False) -> Corpus:

@@ -6,7 +6,7 @@ code skips elements without a prediction; strictly they count as wrong. How many
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -85,7 +85,7 @@ class TaskResult:
 
 
 def score_file(
-    task: str, predictions: Path, annotations: Callable[[], Pages], protocol: str = "document"
+    task: str, predictions: Path, annotations: Iterable[Mapping[str, Any]], protocol: str = "document"
 ) -> TaskResult:
     """Score a file of predictions of one component, as `api.score_task` says."""
     chosen = next((name for name in TASKS if name == task), None)
@@ -99,7 +99,7 @@ def score_file(
     except (OSError, ValueError, RecursionError) as error:
         raise FormatError(f"{predictions} cannot be read as JSON: {error}") from error
     if chosen == "layout":
-        return layout_task(annotations(), data)
+        return layout_task(list(annotations), data)
     if not isinstance(data, list):
         raise UsageError("The predictions must be OmniDocBench's list of pages, with `pred` in the elements.")
     strict = how.profile == "strict"
