@@ -4,7 +4,6 @@ Pydantic at the border: an unknown key, a wrong type or a wrong limit is an erro
 here take the place of defaults; a flag overrides them.
 """
 
-import hashlib
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parsemark.errors import UsageError
 from parsemark.plain_words import first_problem
-from parsemark.system import cache_folder, make_folder, write_text
 
 
 class _Section(BaseModel):
@@ -81,28 +79,6 @@ def read_settings(path: Path) -> SettingsFile:
         return SettingsFile.model_validate(data)
     except ValidationError as error:
         raise UsageError(f"{path}, {first_problem(error)}. `parsemark init` shows every key.") from error
-
-
-def scripts_of(settings: SettingsFile) -> list[str]:
-    """The parsers of a settings file that run code of whoever wrote it: scripts, and commits to build."""
-    return [spec for spec in settings.bench.parsers or () if ".py" in spec or "@git:" in spec]
-
-
-def is_trusted(path: Path, settings: SettingsFile) -> bool:
-    """Whether this user has agreed to what the file runs; with other parsers it is another file."""
-    return not scripts_of(settings) or _trust_mark(path, settings).is_file()
-
-
-def trust(path: Path, settings: SettingsFile) -> None:
-    """Remember that this user agrees to what the file runs."""
-    mark = _trust_mark(path, settings)
-    make_folder(mark.parent)
-    write_text(mark, f"{path.resolve()}\n")
-
-
-def _trust_mark(path: Path, settings: SettingsFile) -> Path:
-    named = "\0".join([str(path.resolve()), *scripts_of(settings)])
-    return cache_folder("trusted") / hashlib.sha256(named.encode()).hexdigest()[:32]
 
 
 def defaults_of_commands(settings: SettingsFile) -> dict[str, dict[str, Any]]:

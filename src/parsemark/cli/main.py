@@ -11,7 +11,7 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer import Option
@@ -38,12 +38,9 @@ from parsemark.cli import (
     web_apps,
 )
 from parsemark.cli.options import Commands
-from parsemark.errors import ParsemarkError, UsageError
+from parsemark.errors import ParsemarkError
 from parsemark.extras import needed_for
 from parsemark.plain_words import visible
-
-if TYPE_CHECKING:
-    from parsemark.config import SettingsFile
 
 app = typer.Typer(
     name="parsemark",
@@ -78,32 +75,15 @@ def root(
     path = config or Path("parsemark.toml")
     is_there = config is not None or path.is_symlink() or path.exists()
     if context.invoked_subcommand in ("bench", "parse", "gate") and is_there:
+        from parsemark.cli.trust import require_trust
         from parsemark.config import defaults_of_commands, read_settings
 
         settings = read_settings(path)
         if config is None and context.invoked_subcommand != "gate":
-            _require_trust(path, settings, is_given=trust_config)
+            require_trust(path, settings, is_given=trust_config)
         context.default_map = defaults_of_commands(settings)
         if context.default_map.get(context.invoked_subcommand):
             typer.echo(f"Settings: {path}", err=True)
-
-
-def _require_trust(path: Path, settings: "SettingsFile", *, is_given: bool) -> None:
-    """Ask once before code is run that a file names which happens to lie in this folder."""
-    from parsemark.config import is_trusted, scripts_of, trust
-
-    if is_given or is_trusted(path, settings):
-        return
-    named = f"{path} runs code that came with it: {', '.join(scripts_of(settings))}."
-    if not _can_ask():
-        raise UsageError(f"{named} If you trust it: parsemark --trust-config, or --config {path}.")
-    if not typer.confirm(f"{visible(named)} Do you trust it?", err=True):
-        raise UsageError(f"{path} is not trusted; nothing was run.")
-    trust(path, settings)
-
-
-def _can_ask() -> bool:
-    return sys.stdin.isatty()
 
 
 for command in (  # in the order of the help

@@ -31,7 +31,8 @@ def init(
     A name that nothing has is refused; a folder or a script that is not there yet is said.
     `bench`, `parse` and `gate` read the one of the folder in which they are called. Flags override it.
     """
-    from parsemark.config import read_settings, settings_text, trust
+    from parsemark.cli.trust import trust
+    from parsemark.config import read_settings, settings_text
     from parsemark.corpora.base import find_loader
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
     from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
