@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from parsemark.engine.verify_bundle import Verification
     from parsemark.protocols import Summary
     from parsemark.protocols.document.component_scores import TaskResult
-    from parsemark.report.board_site import BoardResult
+    from parsemark.report.leaderboard_site import BoardResult
     from parsemark.store import Run
     from parsemark.verdicts.comparison import Comparison, RunComparison
     from parsemark.verdicts.gate import GateLimits, GateResult
@@ -438,7 +438,7 @@ def board(
         verify: Score every bundle anew; one that does not verify is not shown.
         reports: Write the report of every league.
     """
-    from parsemark.report.board_site import build_board
+    from parsemark.report.leaderboard_site import build_board
 
     loaded = [_loaded(corpus) for corpus in corpora]
     paths = [Path(path) for path in bundles]

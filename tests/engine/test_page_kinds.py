@@ -24,7 +24,7 @@ from parsemark.store import ParseRecord, Run, schema_of
 from parsemark.store.bundle import write_bundle
 from parsemark.store.folder import RunFolder
 from parsemark.verdicts.gate import GateLimits, gate_runs
-from parsemark.verdicts.plain_verdict import plain_verdict, scored_records
+from parsemark.verdicts.run_verdict import plain_verdict, scored_records
 
 
 @pytest.fixture

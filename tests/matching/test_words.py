@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsemark.matching.word_fates import Fate, PageAtom, WordFates, atoms, word_fates
+from parsemark.matching.words import Fate, PageAtom, WordFates, atoms, word_fates
 from parsemark.model import Box
 
 LINES = (

@@ -56,7 +56,7 @@ def test_none_forgotten() -> None:
         "grits",
         "score_tables",
         "bags",
-        "markup_text",
+        "text",
         "reader.metric",
     ):
         assert f"{room.__name__}.{module}" in families

@@ -12,10 +12,11 @@ import pytest
 from parsemark.corpora.render import look_at
 from parsemark.model import Sample
 from parsemark.pdf import extract_page
-from parsemark.protocols.figures.aggregate import figure_of, mean_statistic
-from parsemark.protocols.figures.figure import FigureInfo, FigureSums
-from parsemark.protocols.figures.pair_verdicts import rank
-from parsemark.protocols.run_data.tables import Places
+from parsemark.protocols.run_scores.aggregate import figure_of, mean_statistic
+from parsemark.protocols.run_scores.pair_verdicts import rank
+from parsemark.protocols.run_scores.sums import FigureSums
+from parsemark.store.run_tables import Places
+from parsemark.store.summary import FigureInfo
 
 INFO = FigureInfo(name="score", label="Score", definition="d", denominator="tables")
 DEMO = Path(__file__).parents[2] / "src/parsemark/corpora/demo/pdfs"
@@ -128,7 +129,7 @@ def test_intervals_are_over_kinds_where_they_matter() -> None:
 
 
 def test_no_difference_is_named_that_the_figure_cannot_have() -> None:
-    from parsemark.protocols.figures.pair_verdicts import _ranking_notes
+    from parsemark.protocols.run_scores.pair_verdicts import _ranking_notes
 
     said = "30 documents: differences of any size in Score are mostly not resolved."
     assert _ranking_notes(INFO, 30, 2.67, None) == [said]

@@ -21,10 +21,10 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import StoreError, UsageError
 from parsemark.formats import write_table
 from parsemark.protocols.tables import TablesProtocol
-from parsemark.report.board_site import build_board
+from parsemark.report.leaderboard_site import build_board
 from parsemark.store import Run, RunFolder
 from parsemark.store.bundle import write_bundle
-from parsemark.verdicts.leagues import builtin_worker, join_league, make_leagues, read_submissions
+from parsemark.verdicts.leaderboards import builtin_worker, join_league, make_leagues, read_submissions
 
 
 def submit(

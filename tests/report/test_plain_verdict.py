@@ -7,10 +7,10 @@ from tests.report.test_words import summary_of
 
 from parsemark.model import Status
 from parsemark.protocols import Figure
-from parsemark.protocols.figures.summary import Slice
 from parsemark.report.source import RunSource
 from parsemark.store import ParseRecord
-from parsemark.verdicts.plain_verdict import best_on_kinds, plain_verdict
+from parsemark.store.summary import Slice
+from parsemark.verdicts.run_verdict import best_on_kinds, plain_verdict
 
 
 def parsed(parser: str, *, n: int = 4, cpu_s: float = 3.6, failed: int = 0) -> list[ParseRecord]:

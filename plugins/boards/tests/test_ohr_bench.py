@@ -18,10 +18,10 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Element, Page, Prediction, Sample
 from parsemark.protocols import Figure, Ranking, Verdict, get_protocol
-from parsemark.report.terminal import leaderboard
+from parsemark.report.terminal_leaderboard import leaderboard
 from parsemark.store import Run
 from parsemark.testing import write_corpus
-from parsemark.verdicts.plain_verdict import plain_verdict
+from parsemark.verdicts.run_verdict import plain_verdict
 from parsemark_boards.ohr_bench import protocol as ohr_bench
 from parsemark_boards.ohr_bench import rag
 

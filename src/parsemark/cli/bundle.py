@@ -115,7 +115,7 @@ def board(
     Results are put together only where corpus, pages, protocol and its version are the same. Exit code 1 if
     a bundle was refused; the site is written all the same, and names it.
     """
-    from parsemark.report.board_site import build_board
+    from parsemark.report.leaderboard_site import build_board
 
     console = plain_console(stderr=True)
     loaded = [running.load(spec) for spec in corpus or ()]

@@ -51,8 +51,8 @@ def require_answers(summaries: Iterable[Summary], console: Console) -> None:
 
 def show_summaries(run: Run, summaries: Iterable[Summary], console: Console) -> None:
     """Print what each protocol says of a run: the verdict in plain words, then the leaderboard."""
-    from parsemark.report.terminal import leaderboard
-    from parsemark.verdicts.plain_verdict import plain_verdict, scored_records
+    from parsemark.report.terminal_leaderboard import leaderboard
+    from parsemark.verdicts.run_verdict import plain_verdict, scored_records
 
     for summary in summaries:
         console.print()

@@ -15,10 +15,10 @@ from rapidfuzz.distance import Indel
 
 from parsemark.consensus.table_votes import Engines
 from parsemark.kernels.assignment import linear_sum_assignment
+from parsemark.matching.tables import is_positive
 from parsemark.metrics import get_metric
 from parsemark.metrics.table_input import TableInput
 from parsemark.model import Prediction, Status
-from parsemark.protocols.tables import is_positive
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from parsemark.formats.notation import fold_notation
 from parsemark.kernels.ngrams import Bag, multiset_f1, multiset_jaccard
-from parsemark.matching.one_to_one import content_bag
+from parsemark.matching.tables import content_bag
 from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.table_input import TableInput
 from parsemark.model import Cell, Table

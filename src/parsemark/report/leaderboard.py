@@ -16,7 +16,7 @@ from parsemark.report.parser_page import worst_pages
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import PageSlice, RunSource, slices
 from parsemark.store import ParseRecord, Run
-from parsemark.verdicts.plain_verdict import best_on_kinds, plain_verdict, scored_records
+from parsemark.verdicts.run_verdict import best_on_kinds, plain_verdict, scored_records
 
 
 def _write(site: Site) -> None:

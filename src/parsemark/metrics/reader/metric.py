@@ -17,7 +17,7 @@ from parsemark.metrics.reader.align import Likenesses, align
 from parsemark.metrics.reader.events import FULL_SCORE, Account, Event, Kind
 from parsemark.metrics.reader.find_events import find_events
 from parsemark.metrics.reader.pages import Pages, arrangements, forms, layouts, lines_of
-from parsemark.metrics.reader.parameters import PARAMETERS, Parameters
+from parsemark.metrics.reader.prices import PARAMETERS, Parameters
 from parsemark.metrics.reader.regroup import Form, joined_rows, regroup_columns, regroup_rows, unfolded
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import Structure, read_structure

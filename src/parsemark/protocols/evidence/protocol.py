@@ -11,7 +11,7 @@ from parsemark.errors import PdfError
 from parsemark.model import Page, Prediction, Status
 from parsemark.pdf import SeenPage, seen_page
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.evidence.page_evidence import (
+from parsemark.protocols.evidence.words import (
     EXTRAS,
     FATES,
     NUMBERS,
@@ -19,11 +19,11 @@ from parsemark.protocols.evidence.page_evidence import (
     compare,
     gives_tables_alone,
 )
-from parsemark.protocols.figures.figure import FigureSums
-from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import PageViews, Presentation
 from parsemark.protocols.run_data.rows import PageScores, ScoreRow
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Summary
 
 FOUND = "found"  # metric of the rows of findings
 WRONG = "wrong"  # metric of the page: how many words have any other fate than to be kept

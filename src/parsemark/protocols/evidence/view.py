@@ -8,7 +8,7 @@ from typing import Any
 
 from parsemark.formats import markdown_of
 from parsemark.model import Box, Prediction, Status
-from parsemark.protocols.evidence.page_evidence import EXTRAS, FATES
+from parsemark.protocols.evidence.words import EXTRAS, FATES
 from parsemark.protocols.presentation import PageMatch, PageView
 from parsemark.protocols.run_data.rows import PAGE_LEVEL
 

@@ -6,7 +6,8 @@ from math import isfinite
 from parsemark.errors import ParsemarkError
 from parsemark.metrics import get_metric
 from parsemark.metrics.base import Facts
-from parsemark.protocols.figures.figure import FigureInfo, read_figures
+from parsemark.protocols.run_scores.sums import read_figures
+from parsemark.store.summary import FigureInfo
 
 SHORT_NAMES = {"grits_top": "top", "grits_con": "con", "teds": "teds"}
 """How some structure metrics are called in the names of figures (te_f1_top and so on)."""

@@ -16,7 +16,7 @@ from parsemark.report.leaderboard_table import Scale, leaderboard_cell, leaderbo
 from parsemark.report.names import safe_name
 from parsemark.report.site import Link, ReportOptions, SitePages, new_site
 from parsemark.system import remove_tree
-from parsemark.verdicts.leagues import (
+from parsemark.verdicts.leaderboards import (
     Entry,
     League,
     Refused,

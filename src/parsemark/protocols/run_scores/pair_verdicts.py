@@ -9,12 +9,12 @@ from itertools import combinations
 import numpy as np
 
 from parsemark.plain_words import counted, listed
-from parsemark.protocols.figures.figure import DocumentSums, FigureInfo, FigureSums
-from parsemark.protocols.figures.summary import Ranking, State, Verdict
+from parsemark.protocols.run_scores.sums import DocumentSums, FigureSums
 from parsemark.specs import is_derived
 from parsemark.stats.clusters import Contrasts, Kinds
 from parsemark.stats.intervals import effective_df, leave_one_out, normalised
 from parsemark.stats.paired_test import FEWEST_DOCUMENTS, Contrast, rank_intervals
+from parsemark.store.summary import FigureInfo, Ranking, State, Verdict
 
 FEW_DOCUMENTS = 30  # with fewer, intervals cover less than they say (`bench/unlike_documents.py`)
 DOMINATES = 0.2

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from parsemark.formats.notation import fold_notation
-from parsemark.matching.word_fates import Fate, PageAtom, WordFates, atoms, is_number, word_fates
+from parsemark.matching.words import Fate, PageAtom, WordFates, atoms, is_number, word_fates
 from parsemark.model import Box, Element, Prediction
 from parsemark.pdf import SeenPage
 from parsemark.protocols.page_elements import predicted_elements
