@@ -123,7 +123,7 @@ def scored(
 ) -> tuple[Run, FakeRay]:
     fake = FakeRay(deaths, cpus)
     monkeypatch.setitem(sys.modules, "ray", fake)  # type: ignore[arg-type]
-    monkeypatch.setattr(cluster, "_Actor", Inline)
+    monkeypatch.setattr(cluster, "_PoolActor", Inline)
     monkeypatch.setattr(scoring, "_MIN_CHUNK_OUTPUTS", 1)
     shutil.copytree(parsed, out)
     run = Run.open(out)

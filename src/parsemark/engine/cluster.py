@@ -111,7 +111,7 @@ class RayPool(RayCluster, Generic[TaskT]):
                 yield from self._ended(ready)
 
     def _start(self) -> None:
-        actor = self.actor(_Actor).remote(*self._arguments)
+        actor = self.actor(_PoolActor).remote(*self._arguments)
         self._starting[actor.ready.remote()] = actor
 
     def _started(self, ready: Any) -> None:
@@ -137,7 +137,7 @@ class RayPool(RayCluster, Generic[TaskT]):
         yield Finished(task, self._keep(task, result)) if reason is None else Lost(task, reason)
 
 
-class _Actor:
+class _PoolActor:
     """The cluster's side: one process."""
 
     def __init__(self, function: Callable[[Any], Any], timeout_s: float, memory_mb: int) -> None:
