@@ -1,6 +1,7 @@
 """Who is better in a figure, and how sure that is: verdicts on pairs, places that the data allow, notes.
 
-Documents are what is drawn, or kinds of documents where they matter (`parsemark.stats.clusters`).
+Verdicts are about documents like these, and say whether they hold for new document types, too
+(`parsemark.stats.document_types`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,13 +9,13 @@ from itertools import combinations
 
 import numpy as np
 
-from parsemark.plain_words import counted, listed
+from parsemark.plain_words import counted, listed, plural
 from parsemark.protocols.figures.figure import DocumentSums, FigureInfo, FigureSums
-from parsemark.protocols.figures.summary import Ranking, State, Verdict
+from parsemark.protocols.figures.summary import NewTypes, Ranking, State, Verdict
 from parsemark.specs import is_derived
-from parsemark.stats.clusters import Contrasts, Kinds
-from parsemark.stats.intervals import effective_df, leave_one_out, normalised
-from parsemark.stats.paired_test import FEWEST_DOCUMENTS, Contrast, rank_intervals
+from parsemark.stats.document_types import FEWEST_TYPES
+from parsemark.stats.intervals import FEWEST_DOCUMENTS, effective_df, leave_one_out, normalised
+from parsemark.stats.paired_test import Contrast, rank_intervals
 
 FEW_DOCUMENTS = 30  # with fewer, intervals cover less than they say (`bench/unlike_documents.py`)
 DOMINATES = 0.2
@@ -33,45 +34,39 @@ def rank(figure: FigureSums) -> Ranking:
     if figure.info.higher_is_better and value[best] == 0:
         return Ranking(figure=name)
     documents = DocumentSums(figure, list(value))
-    found = documents.contrasts(list(combinations(value, 2)))
+    pairs = list(combinations(value, 2))
+    found = documents.contrasts(pairs)
     # Of the intervals before they are cut where no difference can be.
-    to_best = [(c.low, c.high) for c in found.found if best in (c.a, c.b)]
+    to_best = [(c.low, c.high) for c in found if best in (c.a, c.b)]
     widths = [(high - low) / 2 for low, high in to_best if low is not None and high is not None]
     resolution = float(np.median(widths)) if widths else None
     shares = normalised(documents.weights)
     largest = [k for k in np.argsort(-shares, kind="stable")[:3] if shares[k] > 0]
+    verdicts = _verdicts(documents, pairs, found, value)
+    new_types = _new_types(documents) if documents.n_counted >= FEWEST_DOCUMENTS else None
     return Ranking(
         figure=name,
         best=best,
-        ranks=rank_intervals(list(value), found.found),
-        verdicts=_verdicts(figure, found, value),
+        ranks=rank_intervals(list(value), found),
+        verdicts=verdicts,
         n_documents=documents.n_counted,
         resolution=resolution,
         by_document=by_document(documents),
         leverage={documents.names[k]: float(shares[k]) for k in largest},
-        kinds=found.kinds.attribute if found.kinds else None,
-        n_kinds=found.kinds.n if found.kinds else 0,
+        new_types=new_types,
         notes=[
             *_without_value(figure, value),
-            *_ranking_notes(figure.info, documents.n_counted, resolution, found.kinds),
-            *_kinds_notes(figure.info, found, best),
+            *_ranking_notes(figure.info, documents.n_counted, resolution),
+            *_type_notes(new_types, [v.seen_from(best) for v in verdicts if best in (v.a, v.b)], best),
             *_leverage_notes(documents, best, tools or list(value)),
         ],
     )
 
 
-def verdicts_on_pairs(
-    figure: FigureSums, pairs: Sequence[tuple[str, str]], *, of_these_kinds: bool = False
-) -> list[Verdict]:
-    """The verdict on each pair of parsers in a figure, simultaneous over these pairs.
-
-    `of_these_kinds` asks about documents of these kinds alone, as a comparison of two versions does.
-    """
-    named = list(dict.fromkeys(name for pair in pairs for name in pair))
-    found = DocumentSums(figure, named).contrasts(pairs)
-    if of_these_kinds and found.here is not None:
-        found = Contrasts(found.here)
-    return _verdicts(figure, found, _values(figure))
+def verdicts_on_pairs(figure: FigureSums, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
+    """The verdict on each pair of parsers in a figure, simultaneous over these pairs."""
+    documents = DocumentSums(figure, list(dict.fromkeys(name for pair in pairs for name in pair)))
+    return _verdicts(documents, pairs, documents.contrasts(pairs), _values(figure))
 
 
 def by_document(documents: DocumentSums) -> dict[str, float]:
@@ -86,13 +81,19 @@ def _values(figure: FigureSums) -> dict[str, float]:
     return {p: float(figure.statistic(sums.sum(axis=0))) for p, sums in figure.sums.items()}
 
 
-def _verdicts(figure: FigureSums, found: Contrasts, value: Mapping[str, float]) -> list[Verdict]:
-    verdicts = [_verdict(figure, contrast, value) for contrast in found.found]
-    if found.kinds is None or found.here is None:
+def _verdicts(
+    documents: DocumentSums,
+    pairs: Sequence[tuple[str, str]],
+    found: Sequence[Contrast],
+    value: Mapping[str, float],
+) -> list[Verdict]:
+    verdicts = [_verdict(documents.figure, contrast, value) for contrast in found]
+    if not documents.n_types:
         return verdicts
+    of_types = documents.contrasts(pairs, new_types=True)
     return [
-        verdict.model_copy(update={"here": _state(here, figure.info), "kinds": found.kinds.attribute})
-        for verdict, here in zip(verdicts, found.here, strict=True)
+        verdict.model_copy(update={"new_types": _state(contrast, documents.figure.info)})
+        for verdict, contrast in zip(verdicts, of_types, strict=True)
     ]
 
 
@@ -136,42 +137,59 @@ def _without_value(figure: FigureSums, value: Mapping[str, float]) -> list[str]:
     return [f"No {info.label}, and so no place, for {listed(missing)}: {why}."] if missing else []
 
 
-def _ranking_notes(
-    info: FigureInfo, n_documents: int, resolution: float | None, kinds: Kinds | None
-) -> list[str]:
+def _ranking_notes(info: FigureInfo, n_documents: int, resolution: float | None) -> list[str]:
+    if 0 < n_documents < FEWEST_DOCUMENTS:
+        return [
+            f"{counted(n_documents, 'document')}: too few to generalise, so there are no intervals and no "
+            f"verdicts ({FEWEST_DOCUMENTS} are needed)."
+        ]
     notes = []
-    if n_documents == 1:
-        return ["1 document: there is no interval, and no difference is resolved."]
-    if resolution is not None and n_documents < FEWEST_DOCUMENTS:
-        notes.append(f"Fewer than {FEWEST_DOCUMENTS} documents resolve no difference, however large.")
-    elif resolution is not None and not (kinds and kinds.are_few):
+    if resolution is not None:
         under = f"under {resolution:.{3 if resolution < 0.1 else 2}f}"
         size = "of any size" if info.top is not None and resolution >= info.top else under
         notes.append(f"{n_documents} documents: differences {size} in {info.label} are mostly not resolved.")
     if 0 < n_documents < FEW_DOCUMENTS:
-        few = f"Fewer than {FEW_DOCUMENTS} documents"
-        notes.append(f"{few}: intervals are wide, and less certain than they say.")
+        notes.append(f"Fewer than {FEW_DOCUMENTS} documents: intervals are wide.")
     return notes
 
 
-def _kinds_notes(info: FigureInfo, found: Contrasts, best: str) -> list[str]:
-    """Which question the verdicts answer: about these kinds of documents, or about new ones."""
-    kinds = found.kinds
-    if kinds is None or found.here is None:
-        return []
-    differ = f"Parsers do unlike on the {kinds.n} kinds of documents by {kinds.attribute}"
-    if not kinds.are_few:
-        return [f"{differ}: intervals and verdicts are over kinds, and hold for new ones."]
-    told = {
-        c.b if c.a == best else c.a
-        for c in found.here
-        if best in (c.a, c.b) and _state(c, info) in ("better", "worse")
+_ORDINALS = ("third", "fourth", "fifth", "sixth")  # what follows two to five types
+
+
+def _new_types(documents: DocumentSums) -> NewTypes | None:
+    """The primary scores on new types of documents, or on each of these if they are few."""
+    division, n_types = documents.figure.division, documents.n_types
+    if division is None or n_types < 2:
+        return None
+    scores = {
+        parser: ends
+        for parser in documents.sums
+        if (
+            ends := documents.interval(parser, new_types=True)
+            if n_types >= FEWEST_TYPES
+            else documents.range_over_types(parser)
+        )
     }
-    others = f"{best} is told from {', '.join(sorted(told))}" if told else f"{best} is told from no other"
-    return [
-        f"{differ}. Not decidable for new kinds: {kinds.n} are too few ({FEWEST_DOCUMENTS} are needed), so "
-        f"no verdict is given about them. On documents of these kinds {others}."
-    ]
+    return NewTypes(attribute=division.attribute, n_types=n_types, scores=scores)
+
+
+def _type_notes(new_types: NewTypes | None, verdicts: Sequence[Verdict], best: str) -> list[str]:
+    """What the scores say about document types that are not among these."""
+    if new_types is None or best not in new_types.scores:
+        return []
+    types = counted(new_types.n_types, new_types.attribute)
+    low, high = (f"{end:.2f}" for end in new_types.scores[best])
+    if not new_types.is_answered:
+        following = _ORDINALS[new_types.n_types - 2]
+        return [f"{types}: nothing follows for a {following}. On these {best} scores {low} to {high}."]
+    new = f"On new {plural(new_types.attribute, 2)} (from {types}) {best} scores {low} to {high}"
+    resolved = [v for v in verdicts if v.state in ("better", "worse")]
+    open_ = [v.b for v in resolved if v.also_for_new_types == "open"]
+    if not resolved:
+        return [f"{new}."]
+    if open_:
+        return [f"{new}; whether it leads {listed(open_)} there, too, is open."]
+    return [f"{new}, and its lead holds there, too."]
 
 
 def _leverage_notes(documents: DocumentSums, best: str, tools: Sequence[str]) -> list[str]:
