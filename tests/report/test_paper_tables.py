@@ -17,7 +17,6 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UnknownNameError
 from parsemark.protocols import Figure, get_protocol
 from parsemark.protocols.charts import DataTable, TableColumn, TableRow
-from parsemark.protocols.figures.summary import NewTypes, Ranking, State, Verdict
 from parsemark.report import build_report
 from parsemark.report.paper_tables import (
     RunTableSet,
@@ -31,6 +30,7 @@ from parsemark.report.paper_tables import (
 )
 from parsemark.report.source import RunSource
 from parsemark.store import Run
+from parsemark.store.summary import NewTypes, Ranking, State, Verdict
 
 SMALL = DataTable(
     "small",
@@ -71,24 +71,22 @@ def test_nothing_is_best_where_all_are_equal() -> None:
     assert DataTable("x", "", "", (TableColumn("n"),), rows).best(0) == frozenset()
 
 
-def test_a_best_that_is_not_resolved_is_not_bold() -> None:
-    def bold(column: TableColumn, *figures: Figure) -> frozenset[int]:
-        return DataTable(
-            "x", "", "", (column,), tuple(TableRow(n, (f,)) for n, f in zip("abc", figures))
-        ).best(0)
+def bold(column: TableColumn, *figures: Figure) -> frozenset[int]:
+    rows = [TableRow("abcd"[k], (figure,)) for k, figure in enumerate(figures)]
+    return DataTable("x", "", "", (column,), tuple(rows)).best(0)
 
+
+def test_a_best_that_is_not_resolved_is_not_bold() -> None:
+    score, nobody = TableColumn("F1"), frozenset[int]()
     ahead, near = Figure(value=0.8, low=0.7, high=0.9), Figure(value=0.75, low=0.6, high=0.85)
     behind, unsure = Figure(value=0.2, low=0.1, high=0.3), Figure(value=0.2)
-    assert (
-        bold(TableColumn("F1"), ahead, behind) == {0} and bold(TableColumn("F1"), ahead, near) == frozenset()
-    )
-    assert bold(TableColumn("F1"), ahead, ahead, behind) == {0, 1}
-    assert bold(TableColumn("F1"), ahead, unsure) == frozenset(), "without intervals nothing is known"
-    assert bold(
-        TableColumn("failures", "count", higher_is_better=False), Figure(value=3), Figure(value=0)
-    ) == {1}
+    assert bold(score, ahead, behind) == {0} and bold(score, ahead, near) == nobody
+    assert bold(score, ahead, ahead, behind) == {0, 1}
+    assert bold(score, ahead, unsure) == nobody, "without intervals nothing is known"
+    failures = TableColumn("failures", "count", higher_is_better=False)
+    assert bold(failures, Figure(value=3), Figure(value=0)) == {1}
     tested = TableColumn("F1", leaders=frozenset())
-    assert bold(tested, ahead, behind) == frozenset(), "the verdicts decide where there are any"
+    assert bold(tested, ahead, behind) == nobody, "the verdicts decide where there are any"
     assert bold(TableColumn("F1", leaders=frozenset("a")), ahead, near) == {0}
 
 
@@ -102,7 +100,7 @@ def test_the_caption_names_the_sampling_unit_and_what_is_open(source: RunSource)
     shown = summary.model_copy(
         update={
             "ranking": ranking.model_copy(update={"new_types": new_types}),
-            "parsers": dict.fromkeys("abc", {}),
+            "parsers": {name: {} for name in "abc"},
         }
     )
     said = " ".join(sampling(shown))
