@@ -7,24 +7,26 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from parsemark.errors import UsageError
 from parsemark.model import AttributeValue, Status
-from parsemark.protocols import Figure, FigureSums, RunParser, RunView
+from parsemark.protocols import Figure, FigureSums
 from parsemark.protocols.run_data.broken_pages import complete_sums
 from parsemark.protocols.run_scores.aggregate import attribute_label, page_attributes
 from parsemark.report.colours import colour_indices
+from parsemark.report.drawing import Drawing, RunParser
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.store import Run
 from parsemark.verdicts.comparison import RunComparison, compare_runs, require_comparable, require_same_corpus
 from parsemark.verdicts.scored_run import ScoredRun
 
 
-class RunSource(ScoredRun, RunView):
-    """A run with what only its pages show: colours, links, values of pages."""
+class RunSource(ScoredRun):
+    """A run as pages, charts and tables read it: with colours, links, and values of pages."""
 
     def __init__(self, run: Run, protocol: str | None = None) -> None:
         super().__init__(run, protocol)
@@ -34,6 +36,15 @@ class RunSource(ScoredRun, RunView):
         names = list(dict.fromkeys([*self.summary.parsers, *(p.name for p in self.manifest.parsers)]))
         colours = colour_indices(names)
         self.parsers: tuple[RunParser, ...] = tuple(RunParser(n, colours[n], safe_name(n)) for n in names)
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """The protocol's own charts and tables."""
+        return Drawing.of(self.shown.drawing)
+
+    def details(self, part: str, parser: str) -> Any:
+        """What the protocol keeps for its own charts about a parser; empty if nothing."""
+        return self.summary.details.get(part, {}).get(parser) or {}
 
     @property
     def colours(self) -> dict[str, int]:
