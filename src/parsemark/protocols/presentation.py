@@ -181,7 +181,7 @@ class Presentation:
     """What is shown of a protocol; without arguments its figures alone."""
 
     drawing: str = ""
-    """Its own charts and tables for papers: `package.module:NAME` of a `parsemark.report.drawing.Drawing`."""
+    """Its own charts and tables for papers: `package.module:NAME` of a `parsemark.report.source.Drawing`."""
 
     error_kinds: tuple[ErrorKind, ...] = ()  # types of errors, in the order in which they are shown
     element_errors: Callable[[ScoredTables], pl.DataFrame] = lambda run: run.matches.select(

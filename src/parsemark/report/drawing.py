@@ -6,18 +6,12 @@ knows the name of a figure.
 
 from __future__ import annotations
 
-import importlib
-import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from parsemark.plain_words import unbroken
 from parsemark.protocols.run_scores.sums import read_toml
 from parsemark.store.summary import Figure, FigureInfo, Slice, Style, Summary
-
-if TYPE_CHECKING:
-    from parsemark.report.source import RunSource
 
 Mark = Literal["line", "points", "bars", "band"]
 
@@ -188,10 +182,6 @@ class DataTable:
         return found if len(found) < len(values) else frozenset()
 
 
-def _nothing(*_: Any) -> list[Any]:
-    return []
-
-
 @dataclass(frozen=True, slots=True)
 class RunParser:
     """A parser of a run, as charts, tables and pages name it."""
@@ -205,53 +195,3 @@ class RunParser:
     def href(self) -> str:
         """Its page, inside the site."""
         return f"{self.kind}-{self.key}.html"
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """The charts and tables that one protocol has of its own."""
-
-    charts: Callable[[RunSource], Sequence[Section]] = _nothing
-    """Beside quality against time, time, and attributes, which every protocol has."""
-    parser_charts: Callable[[RunSource, RunParser], Sequence[Chart]] = _nothing
-    paper_tables: Callable[[RunSource], Sequence[DataTable]] = _nothing
-    """Tables of the publications that the protocol stands for, from this run."""
-    paper_table_needs: Mapping[str, str] = field(default_factory=dict)
-    """What a run must have for each of these tables, by its key, as what follows "needs"."""
-
-    @classmethod
-    def of(cls, spec: str) -> Drawing:
-        """Load what `Presentation.drawing` names; what fails of other packages is left out with a warning."""
-        if not spec:
-            return cls()
-        if spec.startswith("parsemark.report."):
-            return _load(spec)
-        found: Drawing = _kept(f"{spec} could not be loaded", lambda: _load(spec), cls)()
-        made = {
-            name: _kept(f"{spec}: its {name} could not be made", getattr(found, name), _nothing)
-            for name in _FUNCTIONS
-        }
-        return cls(**made, paper_table_needs=found.paper_table_needs)
-
-
-_FUNCTIONS = ("charts", "parser_charts", "paper_tables")
-
-
-def _load(spec: str) -> Drawing:
-    module, _, name = spec.partition(":")
-    found = getattr(importlib.import_module(module), name)
-    if not isinstance(found, Drawing):
-        raise TypeError(f"{spec} is not a Drawing")
-    return found
-
-
-def _kept(what: str, make: Callable[..., Any], default: Callable[..., Any]) -> Callable[..., Any]:
-    def made(*args: Any) -> Any:
-        try:
-            return make(*args)
-        except Exception as error:  # code of another package costs only what it draws
-            message = unbroken(f"{type(error).__name__}: {error}")[:200]
-            warnings.warn(f"{what} ({message}).", stacklevel=2)
-            return default(*args)
-
-    return made

@@ -11,10 +11,10 @@ from typing import Any
 from parsemark.errors import ParsemarkError, UsageError, require_known
 from parsemark.plain_words import counted_name, format_value, unbroken
 from parsemark.protocols import PROTOCOLS, Figure, Slice, get_protocol
-from parsemark.report.drawing import DataTable, Drawing, TableColumn, TableRow
+from parsemark.report.drawing import DataTable, TableColumn, TableRow
 from parsemark.report.names import safe_name
 from parsemark.report.site import ReportPage, Site
-from parsemark.report.source import RunSource
+from parsemark.report.source import Drawing, RunSource
 from parsemark.store import Run
 
 LEADERBOARD = "leaderboard"

@@ -2,7 +2,7 @@
 
 Of these 2 (all figures), 3 to 5 (pages) and 7 to 9 (elements). Theirs of pages are means, in 4 and 5 with the
 variance over pages. Theirs of elements come from parsers of elements alone; ours from the same elements
-inside whole pages (component tasks do it their way, and Table 6, layout, as well). Only the groups that a
+inside whole pages. Only the groups that a
 corpus has are there, under the names that it gives them.
 """
 
@@ -14,8 +14,8 @@ from statistics import fmean, variance
 import polars as pl
 
 from parsemark.protocols import PAGE_LEVEL
-from parsemark.report.drawing import DataTable, Drawing, TableColumn, TableRow, captioned, table_needs
-from parsemark.report.source import RunSource
+from parsemark.report.drawing import DataTable, TableColumn, TableRow, captioned, table_needs
+from parsemark.report.source import Drawing, RunSource
 from parsemark.store.summary import Figure, Slice
 
 _captioned = partial(captioned, __package__)

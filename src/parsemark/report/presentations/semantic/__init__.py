@@ -7,7 +7,6 @@ from parsemark.report.drawing import (
     Chart,
     ChartAxis,
     DataTable,
-    Drawing,
     RunParser,
     Section,
     Series,
@@ -15,7 +14,7 @@ from parsemark.report.drawing import (
     captioned,
     table_needs,
 )
-from parsemark.report.source import RunSource
+from parsemark.report.source import Drawing, RunSource
 
 _captioned = partial(captioned, __package__)
 _SCORES = tuple(str(score) for score in range(11))

@@ -12,9 +12,9 @@ import polars as pl
 from parsemark.errors import PdfError
 from parsemark.pdf import made_with
 from parsemark.protocols.tables.figure_definitions import metric_words, short_name
-from parsemark.report.drawing import DataTable, Drawing, TableColumn, TableRow, captioned, table_needs
+from parsemark.report.drawing import DataTable, TableColumn, TableRow, captioned, table_needs
 from parsemark.report.presentations.tables.charts import charts_of_parser, sections
-from parsemark.report.source import RunSource
+from parsemark.report.source import Drawing, RunSource
 from parsemark.store.summary import Figure
 
 # --- Soric et al.'s tables, from a run of any parsers on any corpus -----------------------------------------
