@@ -1,4 +1,4 @@
-"""Makes what follows from the workers' headers (`make workers`): their locks, and the table in docs/parsers.md."""
+"""Makes what follows from the headers of workers (`make workers`): locks, and their table in the docs."""
 
 from __future__ import annotations
 
