@@ -59,6 +59,7 @@ _PAGE_BREAK = re.compile(
 )
 _MAX_BREAKS = 100_000
 _NAME = re.compile(r"(.+?)(?:\.p(\d{1,6})(?:\.t(\d{1,6}))?)?(\.[\w-]+)", re.IGNORECASE | re.DOTALL)
+_PAGE_OF = re.compile(r"\.p\d{1,6}(?:\.t\d{1,6})?$", re.IGNORECASE)
 _LIKE_TRUTH = re.compile(r"[._ /-]p(?:age)?[._ -]?\d|[._ /-]no[._ -]?tables?(?![a-z])", re.IGNORECASE)
 """What follows a document's name in a file that seems to speak of a page of it."""
 _NO_TRUTH = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff", ".gif", ".webp", ".bmp", ".svg", ".bak"})
@@ -226,14 +227,14 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
         if (owner := _owner(path, by_path)) is not None:
             name = owner.pdf.stem
             said = (
-                f"is not named as truth of {owner.name}.pdf is. Name it {name}.pN.tM.csv (table M of page N; or "
-                f".html, .md, .tex), {name}.pN.md, {name}.pN{PAGE_SUFFIX} or {name}.pN.{NO_TABLES}."
+                f"is not named as truth of {owner.name}.pdf is. Name it {name}.pN.tM.csv (table M of page N; "
+                f"or .html, .md, .tex), {name}.pN.md, {name}.pN{PAGE_SUFFIX} or {name}.pN.{NO_TABLES}."
             )
             owner.unplaced.append(Remark(where, said))
         elif path.suffix.lower() in _TABLE_FILES or _LIKE_TRUTH.search(path.stem):
             if path.suffix.lower() in (*FORMATS, PAGE_SUFFIX, f".{NO_TABLES}"):
-                document = path.with_name(_NAME.fullmatch(path.name)[1])  # type: ignore[index] # it has a suffix
-                pdf = f"{document.relative_to(root).as_posix()}.pdf"
+                stem = _PAGE_OF.sub("", path.stem)
+                pdf = path.with_name(f"{stem}.pdf").relative_to(root).as_posix()
                 remarks.append(Remark(where, f"looks like truth, but there is no {pdf}."))
         elif _is_pdf(path):
             said = f"is a PDF that is not named so. To have it read, name it {path.name}.pdf."
