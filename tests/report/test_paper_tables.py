@@ -197,7 +197,7 @@ def test_the_semantic_protocol_has_its_paper_s_table_and_histogram(blank_pdf: Pa
     score_run(run, protocols=["semantic"], n_workers=1)
     source = RunSource(Run.open(run.path), "semantic")
     assert [row.label for row in by_key(source)["horn-3"].rows] == source.summary.ordered()
-    (together, *_) = [c for s in source.shown.charts(source) for c in s.charts]
+    (together, *_) = [c for s in source.drawing.charts(source) for c in s.charts]
     n_tables = run.table("samples")["n_tables"].sum()
     for series in together.series:
         counted = source.summary.details["histogram"][series.name]
