@@ -107,7 +107,7 @@ def board(
         bool, Option("--verify", help="Score every bundle anew; show only those that verify.")
     ] = False,
     reports: Annotated[
-        bool, Option("--reports/--no-reports", help="Write the whole report of every league.")
+        bool, Option("--reports/--no-reports", help="Write the whole report of every leaderboard.")
     ] = True,
 ) -> None:
     """Make a leaderboard site of many bundles: corpora × parsers, history per parser, reports.
@@ -129,6 +129,7 @@ def board(
         )
     for refused in result.refused:
         say(console, visible(f"! not shown: {refused.path}: {refused.why}"))
-    typer.echo(f"{counted(result.n_bundles, 'bundle')}, {counted(result.n_leagues, 'league')}: {result.page}")
+    leaderboards = counted(result.n_leaderboards, "leaderboard")
+    typer.echo(f"{counted(result.n_bundles, 'bundle')}, {leaderboards}: {result.page}")
     if result.refused:
         raise typer.Exit(1)

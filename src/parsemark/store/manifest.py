@@ -47,7 +47,7 @@ class ParserEntry(_StrictModel):
     licence: str | None = None
     gives: list[str] = Field(default_factory=list)
     confined: bool | None = None  # whether workers saw no truths, other pages or network; None: not known
-    engine: str = ""  # what it stands on; parsers of one engine are one voice; older runs do not say it
+    engine: str = ""  # what it stands on; parsers of one engine share one vote; older runs do not say it
     installed_mb: float | None = None  # of its environment; None where it was not there
 
     @field_validator("name")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 SUMMARY_VERSION = 1  # raised whenever a reader of the former version would misread a summary
 Style = Literal["score", "rate", "count", "seconds", "megabytes", "dollars"]
@@ -142,7 +142,9 @@ class Ranking(FrozenModel):
     """Differences to the best below this are mostly not resolved by these documents."""
     by_document: dict[str, float] = Field(default_factory=dict)
     """Parser to the figure if every document counted alike, however much it holds."""
-    leverage: dict[str, float] = Field(default_factory=dict)
+    largest_shares: dict[str, float] = Field(
+        default_factory=dict, validation_alias=AliasChoices("largest_shares", "leverage")
+    )
     """The documents that hold most of what the figure counts, with their share."""
     kinds: str | None = None  # the attribute by which documents are of kinds on which parsers do unlike
     n_kinds: int = 0

@@ -25,7 +25,7 @@ def scored_records(run: Run, protocol: str) -> list[ParseRecord]:
     return [record for record in run.records() if record.sample not in gone]
 
 
-def plain_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str) -> list[str]:
+def run_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str) -> list[str]:
     """Sentences, the answer first; without truth what is known, and the next step."""
     best = summary.ranking.best
     figure = summary.figure(best, summary.primary) if best is not None else None

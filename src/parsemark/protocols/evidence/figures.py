@@ -20,7 +20,7 @@ _NAMED = 3  # examples in a note
 
 
 def _pages(tables: RunTables) -> pl.DataFrame:
-    """One row for each page of a parser: how many words have which fate; null where nobody can say."""
+    """One row for each page of a parser: how many words have which status; null where nobody can say."""
     columns = ("sample", "parser", "metric", "value")
     rows = tables.read("scores", *columns, where=pl.col("element") == PAGE_LEVEL)
     rows = rows.filter(~pl.col("sample").is_in(list(unscored(tables))))

@@ -106,7 +106,7 @@ class FigureSums:
 
 
 class DocumentSums:
-    """What whole documents add to one figure: the rows that intervals, tests and leverage are made of."""
+    """What whole documents add to one figure: the rows that intervals, tests and shares are made of."""
 
     def __init__(self, figure: FigureSums, parsers: Sequence[str] | None = None) -> None:
         self.figure = figure

@@ -18,7 +18,7 @@ from parsemark.matching.tables import BOX_RULE, CONFIDENCE_THRESHOLD, ORDER_RULE
 from parsemark.model import AttributeValue
 from parsemark.protocols.run_scores.aggregate import attribute_groups, element_attributes
 from parsemark.protocols.run_scores.sums import Floats
-from parsemark.protocols.tables.figure_definitions import metric_facts
+from parsemark.protocols.tables.figure_definitions import metric_metadata
 from parsemark.store.run_tables import Kindred, RunTables
 
 _ARRAYS = ("page", "overlap", "confidence", "positive", "count")
@@ -185,7 +185,7 @@ def _evidence(
     sure = rows["confidence"].is_not_null()
     structure = {}
     for number, metric in enumerate(metrics):
-        credit = metric_facts(metric).credit
+        credit = metric_metadata(metric).credit
         values = rows[f"value{number}"].to_list()
         structure[metric] = np.array([0.0 if value is None else credit(value) for value in values])
     return MatchedTables(

@@ -54,7 +54,7 @@ class TablesProtocol(PageProtocol):
                 "do not compare, and a table that was cut in two has no one-to-one answer."
             )
         for spec in self.all_metrics:  # a wrong one is refused before anything is parsed
-            kind = get_metric(spec).facts.kind
+            kind = get_metric(spec).metadata.kind
             if kind != "table":
                 raise UsageError(f"{spec} compares {kind}s, not tables; see: parsemark metrics")
 

@@ -295,9 +295,9 @@ def _doubtful_negatives(run: RunMatches) -> list[str]:
     )
     engines = {parser: e for parser, e in run.tables.engines.items() if not is_derived(parser)}
     pairs = found.select("sample", "parser").iter_rows()
-    voices = Counter(sample for sample, _ in {(s, engines[p]) for s, p in pairs if p in engines})
+    counts = Counter(sample for sample, _ in {(s, engines[p]) for s, p in pairs if p in engines})
     least = max(2, len(set(engines.values())) // 2 + 1)
-    doubtful = sorted(sample for sample, n in voices.items() if n >= least)
+    doubtful = sorted(sample for sample, n in counts.items() if n >= least)
     if not doubtful:
         return []
     n_more = len(doubtful) - _MOST_NAMED
