@@ -37,7 +37,7 @@ chance vary both ways."""
 MIN_CHANGE = 0.005  # of a page's score; less is neither worse nor better
 _BALANCE = f"≤ {OFFSET} × better"
 QUESTIONS = {
-    BEYOND_CHANCE: "would other documents like these show a drop, too? The interval is over documents.",
+    BEYOND_CHANCE: "would other documents like these show a drop, too?",
     _PLAIN: "how much worse is the figure on these very pages? Exact; chance plays no part.",
     LOST: "which true tables were found before and are not found now?",
     WORSE: f"did more pages get worse than {OFFSET} times those that got better? Outputs that are the same "
