@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -75,7 +76,9 @@ def run_uv(
         writable = [str(path) for path in (scratch, own_cache, *write)]
         ours = [sys.prefix, sys.base_prefix, str(_uv_program().parent), str(_uv_folder("python"))]
         readable = [*writable, *map(str, read), *_places_of(env), *ours]
-        rights = confinement_for(readable, writable, network=True) if confined else None
+        rights = None
+        if confined:  # programs in packages are made executable
+            rights = replace(confinement_for(readable, writable, network=True), sets_modes=True)
         flags = (
             ["--no-build"] if arguments[0] == "pip" and not builds else []
         )  # `uv pip` has no variable for it

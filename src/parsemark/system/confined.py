@@ -174,6 +174,7 @@ def confine(
     cpu_s: int | None = None,
     memory_mb: int | None = None,
     file_mb: int | None = None,
+    sets_modes: bool = False,
 ) -> list[str]:
     """Confine this process; returns what holds of it, empty if its files cannot be confined."""
     set_limits(cpu_s, memory_mb, file_mb)
@@ -189,7 +190,7 @@ def confine(
         held += ["other files mounted read-only"] if kept else []
     drop_capabilities()
     # In a folder of sockets there are things of others as well.
-    if forbid_calls(keeps_metadata=not kept or bool(sockets)):
+    if forbid_calls(keeps_metadata=not sets_modes and (not kept or bool(sockets))):
         held.insert(0, "filter of system calls")
     if not forbid_other_files(read, [*write, *shared], sockets, network=network):
         return []

@@ -211,6 +211,7 @@ class Confinement:
     memory_mb: int | None = None
     """What each of its processes may allocate; address space that is only reserved does not count."""
     file_mb: int | None = None  # size of each file that it writes
+    sets_modes: bool = False  # whether it may set modes of files also where no mounts keep those of others
 
 
 def confinement_for(read: Iterable[str], write: Iterable[str], *, network: bool) -> Confinement:
