@@ -103,7 +103,7 @@ def _uv_program() -> Path:
 
 
 @cache
-def _asked(what: str, _variables: tuple[str | None, ...]) -> Path:
+def _asked(what: str, _variables: tuple[tuple[str, str], ...]) -> Path:
     done = subprocess.run(
         [_uv_program(), what, "dir"], capture_output=True, text=True, check=False, timeout=60
     )
@@ -114,8 +114,9 @@ def _asked(what: str, _variables: tuple[str | None, ...]) -> Path:
 
 def _uv_folder(what: str) -> Path:
     """Where `uv` keeps its `cache`, or each `python` that it has fetched."""
-    names = ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "UV_CACHE_DIR", "UV_PYTHON_INSTALL_DIR")
-    return _asked(what, tuple(map(os.environ.get, names)))
+    return _asked(
+        what, tuple(item for item in os.environ.items() if item[0].startswith(("HOME", "XDG_", "UV_")))
+    )
 
 
 def _uv_settings() -> Path | None:
