@@ -33,6 +33,7 @@ def bench(
     timeout_s: opt.TimeoutS = api.TIMEOUT_S,
     memory_mb: opt.MemoryMb = api.MEMORY_MB,
     max_cost: opt.MaxCost = None,
+    cpu_hour_usd: opt.CpuHourUsd = None,
     out: opt.Out = None,
     executor: opt.Executor = api.EXECUTOR,
     address: opt.Address = None,
@@ -67,7 +68,7 @@ def bench(
             return
         run = api.parse(loaded, parser, how, out=out, overwrite=overwrite, events=events)
         summaries = score_run(run, n_workers=workers, events=events, executor=executor, address=address)
-    running.show_summaries(run, summaries, console)
+    running.show_summaries(run, summaries, console, cpu_hour_usd)
     if report:
         from parsemark.report import build_report
 

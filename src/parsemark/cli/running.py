@@ -49,15 +49,18 @@ def require_answers(summaries: Iterable[Summary], console: Console) -> None:
         raise typer.Exit(1)
 
 
-def show_summaries(run: Run, summaries: Iterable[Summary], console: Console) -> None:
+def show_summaries(
+    run: Run, summaries: Iterable[Summary], console: Console, cpu_hour_usd: float | None = None
+) -> None:
     """Print what each protocol says of a run: the verdict in plain words, then the leaderboard."""
     from parsemark.report.terminal import leaderboard
-    from parsemark.verdicts.plain_verdict import plain_verdict, scored_records
+    from parsemark.verdicts.plain_verdict import Terms, plain_verdict, scored_records
 
     for summary in summaries:
         console.print()
         records = scored_records(run, summary.protocol)
-        for sentence in plain_verdict(summary, records, run.manifest.corpus.spec):
+        terms = Terms.of(run, cpu_hour_usd)
+        for sentence in plain_verdict(summary, records, run.manifest.corpus.spec, terms):
             console.print(sentence, highlight=False, markup=False)
         console.print()
         console.print(leaderboard(summary, console.width))

@@ -183,7 +183,7 @@ def _leverage_notes(documents: DocumentSums, best: str, tools: Sequence[str]) ->
     sign = 1.0 if info.higher_is_better else -1.0
     without = {p: sign * leave_one_out(documents.sums[p], documents.figure.statistic)[first] for p in tools}
     known = {parser: value for parser, value in without.items() if np.isfinite(value)}
-    other = max(known, key=lambda parser: known[parser], default=best)
+    other = max(known, key=lambda parser: (known[parser], parser == best), default=best)
     alike = by_document(documents)
     listed = ", ".join(f"{p} {alike[p]:.3f}" for p in sorted(alike, key=lambda p: -sign * alike[p])[:3])
     notes = (
