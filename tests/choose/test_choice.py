@@ -18,7 +18,7 @@ from parsemark.errors import UnknownNameError
 from parsemark.model import Element, Prediction, Table
 from parsemark.protocols import Figure, Verdict
 from parsemark.store import Run
-from parsemark.verdicts.plain_verdict import Terms, plain_verdict
+from parsemark.verdicts.run_verdict import Terms, run_verdict
 
 
 def test_parsers_that_give_the_same_are_not_told_apart(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_bench_and_choose_show_the_same_numbers(tmp_path: Path, labelled: set[in
     for c, d in zip(first.candidates, other.candidates, strict=True):
         assert c.estimate == d.estimate == c.labelled == summary.figure(c.parser, summary.primary)
         assert c.behind == summary.ranking.verdict(c.parser, first.best.parser)
-    said = plain_verdict(summary, run.records(), "x", Terms.of(run))
+    said = run_verdict(summary, run.records(), "x", Terms.of(run))
     if summary.ranking.best == first.best.parser:
         assert list(first.verdict) == said
     assert any("Its licence is MIT." in sentence for sentence in first.verdict)

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from parsemark.choose.estimate import centred, estimated_figure, power
 from parsemark.choose.label_order import draw_order, inclusion_probabilities
-from parsemark.protocols.figures.aggregate import figure_of, mean_statistic
-from parsemark.protocols.figures.figure import FigureInfo, FigureSums
-from parsemark.protocols.run_data.tables import Places
+from parsemark.protocols.run_scores.aggregate import figure_of, mean_statistic
+from parsemark.protocols.run_scores.sums import FigureSums
+from parsemark.store.run_tables import Places
+from parsemark.store.summary import FigureInfo
 
 Floats = NDArray[np.float64]
 INFO = FigureInfo(name="f", label="F", definition="", denominator="pages")

@@ -8,7 +8,7 @@ import pytest
 from parsemark.choose import Choice, ParserCandidate
 from parsemark.protocols import Figure, Verdict
 from parsemark.report.choice_page import write_choice
-from parsemark.verdicts.plain_verdict import BestOnKind
+from parsemark.verdicts.run_verdict import BestOnKind
 
 HOSTILE = "<script>alert(1)</script>"
 

@@ -16,21 +16,21 @@ from parsemark.choose.sanity import Sanity, layer_texts, measure_sanity, seen_pa
 from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 from parsemark.corpora import Corpus
 from parsemark.errors import UsageError, require_known
+from parsemark.matching.tables import is_positive
 from parsemark.model import Prediction
 from parsemark.plain_words import counted
 from parsemark.protocols import Figure, Summary, Verdict
 from parsemark.protocols.contract import PageProtocol, get_protocol
-from parsemark.protocols.figures.aggregate import figure_of, page_slices
-from parsemark.protocols.figures.figure import FigureSums
-from parsemark.protocols.figures.pair_verdicts import rank
 from parsemark.protocols.run_data.broken_pages import complete_sums, contradictions
-from parsemark.protocols.run_data.tables import Places
 from parsemark.protocols.run_data.unread_pages import run_kinds, unread_scans, unscored
-from parsemark.protocols.tables import is_positive
+from parsemark.protocols.run_scores.aggregate import figure_of, page_slices
+from parsemark.protocols.run_scores.pair_verdicts import rank
+from parsemark.protocols.run_scores.sums import FigureSums
 from parsemark.specs import is_derived
 from parsemark.store import ParseRecord, Run
+from parsemark.store.run_tables import Places
 from parsemark.verdicts.error_types import find_errors
-from parsemark.verdicts.plain_verdict import BestOnKind, Terms, best_on_kinds, plain_verdict
+from parsemark.verdicts.run_verdict import BestOnKind, Terms, best_on_kinds, run_verdict
 from parsemark.verdicts.scored_run import ScoredRun
 
 Floats = NDArray[np.float64]
@@ -136,7 +136,7 @@ def choose(
 ) -> Choice:
     """Estimate every parser of a scored run on all its pages. All labels that there are count."""
     recipe = get_protocol(protocol)
-    outputs = _Outputs.of(run, text=recipe.name != "tables", skip=skip)
+    outputs = Outputs.of(run, text=recipe.name != "tables", skip=skip)
     samples, parsers, predictions = outputs.places.samples, outputs.parsers, outputs.predictions
     engines = run.manifest.engines
     agreement = measure_agreement(
@@ -170,7 +170,7 @@ def choose(
         first = ranking.model_copy(update={"best": best if ranking.best else None})
         summary = summary.model_copy(update={"ranking": first})
         candidates = [dataclasses.replace(c, behind=first.to_best(c.parser)) for c in candidates]
-        verdict = plain_verdict(summary, outputs.records, run.manifest.corpus.spec, terms)
+        verdict = run_verdict(summary, outputs.records, run.manifest.corpus.spec, terms)
     old = tuple(labelled.samples if begun_with is None else begun_with)
     n_left = max(budget - len(set(labelled.samples) - set(old)), 0)
     waiting = [samples[i] for i in order.order if not known[i]][:n_left]
@@ -200,7 +200,7 @@ def choose(
 
 
 @dataclass(frozen=True)
-class _Outputs:
+class Outputs:
     """What the parsers of a run made of the pages that the answer is about."""
 
     places: Places
@@ -210,7 +210,7 @@ class _Outputs:
     text: bool  # whether whole texts are compared, or tables alone
 
     @classmethod
-    def of(cls, run: Run, *, text: bool, skip: Sequence[str]) -> _Outputs:
+    def of(cls, run: Run, *, text: bool, skip: Sequence[str]) -> Outputs:
         """Read them; UsageError where there are fewer than two parsers."""
         tables = run.run_tables()
         for page in sorted(skip):
@@ -258,7 +258,7 @@ class _Outputs:
 
 
 def _candidates(
-    outputs: _Outputs, families: Sequence[tuple[str, ...]], guesses: Floats, sanity: Sanity, terms: Terms
+    outputs: Outputs, families: Sequence[tuple[str, ...]], guesses: Floats, sanity: Sanity, terms: Terms
 ) -> list[ParserCandidate]:
     """What is known of each parser without labels."""
     found = []

@@ -18,10 +18,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from parsemark.protocols.figures.figure import FigureSums, Floats
-from parsemark.protocols.run_data.tables import Places
+from parsemark.protocols.run_scores.sums import FigureSums, Floats
 from parsemark.stats.detection import ratio
 from parsemark.stats.intervals import influence
+from parsemark.store.run_tables import Places
 
 SHRINKAGE = 2.0  # how many pages' worth of doubt λ starts with: few labels use the guesses cautiously
 

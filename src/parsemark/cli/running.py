@@ -53,14 +53,14 @@ def show_summaries(
     run: Run, summaries: Iterable[Summary], console: Console, cpu_hour_usd: float | None = None
 ) -> None:
     """Print what each protocol says of a run: the verdict in plain words, then the leaderboard."""
-    from parsemark.report.terminal import leaderboard
-    from parsemark.verdicts.plain_verdict import Terms, plain_verdict, scored_records
+    from parsemark.report.terminal_leaderboard import leaderboard
+    from parsemark.verdicts.run_verdict import Terms, run_verdict, scored_records
 
     for summary in summaries:
         console.print()
         records = scored_records(run, summary.protocol)
         terms = Terms.of(run, cpu_hour_usd)
-        for sentence in plain_verdict(summary, records, run.manifest.corpus.spec, terms):
+        for sentence in run_verdict(summary, records, run.manifest.corpus.spec, terms):
             console.print(sentence, highlight=False, markup=False)
         console.print()
         console.print(leaderboard(summary, console.width))

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from parsemark.plain_words import counted, listed, told_apart_by
 from parsemark.protocols.contract import get_protocol
-from parsemark.protocols.figures.summary import Summary, Verdict
 from parsemark.protocols.run_data.unread_pages import unscored
 from parsemark.stats.paired_test import FEWEST_DOCUMENTS
 from parsemark.store import ParseRecord, Run
+from parsemark.store.summary import Summary, Verdict
 
 WEAK_BY = 0.1  # how far below its own score a parser is on pages that it is said to fail on
 _MOST_KINDS = 2
@@ -46,7 +46,7 @@ class Terms:
         return sum(priced) * MILLION if priced else None
 
 
-def plain_verdict(
+def run_verdict(
     summary: Summary, records: Sequence[ParseRecord], corpus: str, terms: Terms | None = None
 ) -> list[str]:
     """Sentences, the answer first; without truth what is known, and the next step."""
