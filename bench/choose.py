@@ -23,7 +23,7 @@ import parsemark as pm
 from parsemark import api
 from parsemark.choose.choice import Outputs, labelled_figure
 from parsemark.choose.estimate import centred, estimated_figure
-from parsemark.choose.label_order import draw_order
+from parsemark.choose.label_order import draw_order, inclusion_probabilities
 from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 from parsemark.corpora import load_corpus
 from parsemark.engine.scoring.score import score_run
@@ -155,7 +155,9 @@ def draw(of: Known, guesses: Floats, n: int, seed: int) -> tuple[float, ...]:
     best = int(means.argmax())
     order = draw_order(of.agreement.doubt() + 0.05, of.places.documents, seed)
     added = {p: centred(*own) for p, *own in zip(parsers, guesses, of.sizes, strict=True)}
-    figure = estimated_figure(some(of.figure, order.order[:n]), of.places, order.inclusion(n), added)
+    figure = estimated_figure(
+        some(of.figure, order.order[:n]), of.places, inclusion_probabilities(order.size, n), added
+    )
     random = some(of.figure, np.random.default_rng(seed).permutation(len(of.places.samples))[:n])
     estimates = [figure_of(figure, parser) for parser in parsers]
     ends = [e.interval or (0.0, 1.0) for e in estimates]

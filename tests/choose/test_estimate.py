@@ -99,7 +99,7 @@ def test_pages_come_first_as_often_as_their_chances_say() -> None:
         order = draw_order(size, ["a", "b", "c", "d"], seed)
         first[order.order[0]] += 1
     assert first / 4000 == pytest.approx(order.size, abs=0.03)  # four standard errors
-    assert order.inclusion(1) == pytest.approx(order.size, abs=0.03)
+    assert inclusion_probabilities(order.size, 1) == pytest.approx(order.size, abs=0.03)
 
 
 def test_pages_of_one_document_do_not_come_in_a_row() -> None:
@@ -122,7 +122,9 @@ def test_the_estimate_is_right_on_average_and_the_interval_covers() -> None:
         guesses = np.clip(truth - 0.1 + doubt * rng.normal(0, 0.3, 80), 0, 1)
         order = draw_order(doubt, list(range(80)), seed)
         used = np.sort(order.order[:12])
-        found = figure_of(estimated(truth[used], guesses, used.tolist(), order.inclusion(12)), "p")
+        found = figure_of(
+            estimated(truth[used], guesses, used.tolist(), inclusion_probabilities(order.size, 12)), "p"
+        )
         assert found.value is not None and found.low is not None and found.high is not None
         values.append(found.value)
         covered.append(found.low <= 4 / 5.5 <= found.high)

@@ -22,10 +22,6 @@ class LabelOrder:
     order: Indices  # pages, the first to be labelled first
     size: Floats  # of each page, its share of the chances; they sum to 1
 
-    def inclusion(self, n_labels: int) -> Floats:
-        """Probability of each page to be among the first `n_labels`."""
-        return inclusion_probabilities(self.size, n_labels)
-
 
 def draw_order(size: Floats, clusters: Sequence[object], seed: int) -> LabelOrder:
     """Draw the order in which pages are labelled, the same for the same seed, those of one document

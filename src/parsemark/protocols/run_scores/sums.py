@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsemark.stats.clusters import Contrasts, Kinds, contrasts_over_kinds, find_kinds, influences
-from parsemark.stats.intervals import Range, normalised, sum_by_cluster
+from parsemark.stats.intervals import Range, RunVariance, normalised, sum_by_cluster
+from parsemark.stats.paired_test import Contrast
 from parsemark.store.summary import FigureInfo
 
 Floats = NDArray[np.float64]
@@ -91,6 +92,8 @@ class FigureSums:
     page_statistic: Statistic | None = None  # what a single page earns, where that is not the same statistic
     kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Attribute to the kind that each sample's document is of."""
+    run_variance: Mapping[str, RunVariance] = field(default_factory=dict)
+    """By parser, of a figure over several parses: what differs between parses and no document shows."""
 
     @cached_property
     def witnesses(self) -> tuple[str, ...]:
@@ -146,8 +149,13 @@ class DocumentSums:
         found = contrasts_over_kinds(
             self.sums, lambda totals: sign * statistic(totals), pairs, self.weights, self.candidates, bounds
         )
-        here = None if found.here is None else [contrast.times(scale) for contrast in found.here]
-        return Contrasts([contrast.times(scale) for contrast in found.found], found.kinds, here)
+        here = None if found.here is None else [self._scaled(contrast, scale) for contrast in found.here]
+        return Contrasts([self._scaled(contrast, scale) for contrast in found.found], found.kinds, here)
+
+    def _scaled(self, contrast: Contrast, scale: float) -> Contrast:
+        """In the unit of the figure, with what differs between parses of the same pages."""
+        a, b = (self.figure.run_variance.get(name, RunVariance()) for name in (contrast.a, contrast.b))
+        return contrast.times(scale).widened(a + b)
 
 
 def _shares(sums: Floats, denominator: int) -> Floats:
