@@ -188,5 +188,6 @@ def some(figure: FigureSums, pages: Sequence[int]) -> FigureSums:
         samples=tuple(figure.samples[k] for k in kept),
         documents=tuple(figure.documents[k] for k in kept),
         sums={parser: own[kept] for parser, own in figure.sums.items()},
-        kinds={name: tuple(of[k] for k in kept) for name, of in figure.kinds.items()},
+        division=figure.division
+        and replace(figure.division, types=tuple(figure.division.types[k] for k in kept)),
     )

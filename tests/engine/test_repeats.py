@@ -105,7 +105,7 @@ def test_a_run_against_itself_is_no_change_and_cannot_be_bundled(run: Run, tmp_p
 
 
 def parses(rng: np.random.Generator, n: int, noise: float, of_run: float) -> list[FigureSums]:
-    """The same documents parsed several times: pages err each for itself, and all pages of a parse together."""
+    """The same documents, parsed several times: pages err each for itself, and all of a parse together."""
     base = rng.beta(7, 3, 40)
     names = tuple(f"d{k:02d}" for k in range(40))
     found = []

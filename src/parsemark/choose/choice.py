@@ -323,7 +323,8 @@ def labelled_figure(
                 samples=tuple(figure.samples[k] for k in kept),
                 documents=tuple(figure.documents[k] for k in kept),
                 sums={parser: pages[kept] for parser, pages in own.items()},
-                kinds={name: tuple(of[k] for k in kept) for name, of in figure.kinds.items()},
+                division=figure.division
+                and dataclasses.replace(figure.division, types=tuple(figure.division.types[k] for k in kept)),
             )
     raise UsageError(f"The protocol {spec} has no figure that is made page by page.")
 

@@ -14,7 +14,7 @@ leaderboard. With all pages labelled it is the figure itself.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -60,9 +60,16 @@ def estimated_figure(
 
     documents = _hosts(places, frozenset(labelled.tolist()))
     first = {document: k for k, document in reversed(list(enumerate(places.documents)))}
-    kinds = {name: tuple(of[first[d]] for d in documents) for name, of in places.kinds.items()}
+    division = places.division and dataclasses.replace(
+        places.division, types=tuple(places.division.types[first[d]] for d in documents)
+    )
     return dataclasses.replace(
-        figure, samples=places.samples, documents=documents, sums=sums, statistic=statistic, kinds=kinds
+        figure,
+        samples=places.samples,
+        documents=documents,
+        sums=sums,
+        statistic=statistic,
+        division=division,
     )
 
 
@@ -87,16 +94,17 @@ def power(labels: Floats, own: Floats, guesses: Floats, weights: Floats) -> floa
 
 
 def _hosts(places: Places, labelled: frozenset[int]) -> tuple[str, ...]:
-    """The documents of pages, where those without a label are counted with labelled ones, of the same kinds
-    where there are such: what is drawn are documents with labels, and intervals must know how few these are.
+    """The documents of pages, where those without a label are counted with labelled ones, of the same type
+    where there are such: intervals must know how few labelled documents are sampled.
     """
-    kind_of = {d: tuple(of[k] for of in places.kinds.values()) for k, d in enumerate(places.documents)}
+    types = places.division.types if places.division else ("",) * len(places.documents)
+    type_of = dict(zip(places.documents, types, strict=True))
     with_labels = list(dict.fromkeys(places.documents[k] for k in sorted(labelled)))
-    host: dict[str, str] = {document: document for document in with_labels}
-    same: dict[Sequence[str], list[str]] = {}
+    host = {document: document for document in with_labels}
+    same: dict[str, list[str]] = {}
     for document in with_labels:
-        same.setdefault(kind_of[document], []).append(document)
+        same.setdefault(type_of[document], []).append(document)
     for turn, document in enumerate(d for d in dict.fromkeys(places.documents) if d not in host):
-        choices = same.get(kind_of[document], with_labels)
+        choices = same.get(type_of[document], with_labels)
         host[document] = choices[turn % len(choices)]
     return tuple(host[document] for document in places.documents)

@@ -31,6 +31,7 @@ def choose(
     *,
     labels: Annotated[int, Option(min=0, help="Most pages to label beside those that have labels.")] = 10,
     parser: opt.Parsers = None,
+    allow_local_builds: opt.AllowLocalBuilds = False,
     protocol: Annotated[str, Option(help="Protocol whose primary score decides.")] = "tables",
     cpu_hour_usd: opt.CpuHourUsd = None,
     out: opt.Out = None,
