@@ -20,7 +20,7 @@ from parsemark.matching.tables import is_positive
 from parsemark.model import Prediction
 from parsemark.plain_words import counted
 from parsemark.protocols import Figure, Summary, Verdict
-from parsemark.protocols.contract import PageProtocol, get_protocol
+from parsemark.protocols.contract import DEFAULT_PROTOCOLS, PageProtocol, get_protocol
 from parsemark.protocols.run_data.broken_pages import complete_sums, contradictions
 from parsemark.protocols.run_data.unread_pages import run_kinds, unread_scans, unscored
 from parsemark.protocols.run_scores.aggregate import figure_of, page_slices
@@ -126,7 +126,7 @@ def choose(
     run: Run,  # parsed and scored under `protocol`; any part of its pages may have truth
     *,
     corpus: Corpus | None = None,  # its pages, for their text layers
-    protocol: str = "tables",  # whose primary figure is estimated
+    protocol: str = DEFAULT_PROTOCOLS[0],  # whose primary figure is estimated
     budget: int = 10,  # how many new labels are asked for at most
     begun_with: Sequence[str] | None = None,  # pages whose labels are not new; None for all that there are
     seed: int = 0,  # of the order in which pages are to be labelled
@@ -136,7 +136,7 @@ def choose(
 ) -> Choice:
     """Estimate every parser of a scored run on all its pages. All labels that there are count."""
     recipe = get_protocol(protocol)
-    outputs = Outputs.of(run, text=recipe.name != "tables", skip=skip)
+    outputs = Outputs.of(run, text=not recipe.tables_alone, skip=skip)
     samples, parsers, predictions = outputs.places.samples, outputs.parsers, outputs.predictions
     engines = run.manifest.engines
     agreement = measure_agreement(
