@@ -16,6 +16,7 @@ from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UnknownNameError
 from parsemark.model import Element, Prediction, Table
+from parsemark.parsers import Info
 from parsemark.protocols import Figure, Verdict
 from parsemark.store import Run
 from parsemark.verdicts.run_verdict import Terms, run_verdict
@@ -40,8 +41,8 @@ def test_parsers_that_give_the_same_are_not_told_apart(tmp_path: Path) -> None:
 
 def test_a_family_has_one_vote_together(tmp_path: Path) -> None:
     corpus = make_corpus(tmp_path / "corpus", ["fine"] * 3)
-    # Two of them are known to share an engine.
-    parsers = [FakeParser("pymupdf"), FakeParser("pymupdf4llm"), FakeParser("three")]
+    mupdf = Info(licence="AGPL-3.0", gives=("markdown",), engine="mupdf")
+    parsers = [*(FakeParser(name, info=mupdf) for name in ("pymupdf", "pymupdf4llm")), FakeParser("three")]
     run = parse_corpus(tmp_path / "run", corpus, parsers, ParseOptions(n_workers=1))
     score_run(run, n_workers=1)
     said = "pymupdf, pymupdf4llm have one vote together, because they make the same errors."
