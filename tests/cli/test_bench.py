@@ -20,6 +20,7 @@ from parsemark.cli.main import run
 from parsemark.corpora import load_corpus
 from parsemark.protocols import Figure
 from parsemark.store import Run
+from parsemark.store.run import query_run
 
 ECHO = Path(__file__).with_name("echo_parser.py")
 COMMAND = (sys.executable, "-c", "from parsemark.cli.main import run; run()")
@@ -109,6 +110,14 @@ def test_overwrite_starts_anew(benched: tuple[Path, str]) -> None:
     parsemark(folder, "parse", *flags, "2-2", "--overwrite", "--no-cache")
     assert Run.open(folder / "anew").table("parses").select("sample", "cached").rows() == [("s001", False)]
     assert (folder / "anew" / "notes.txt").exists()
+
+
+def test_query_reads_the_run_that_is_named(benched: tuple[Path, str], tmp_path: Path) -> None:
+    """The brackets of a path are a pattern to DuckDB, which read the runs q1 and q2."""
+    for name in ("q1", "q2", "q[12]"):
+        shutil.copytree(benched[0] / "run", tmp_path / name)
+    one, both = (query_run(tmp_path / name, "SELECT count(*) FROM parses").rows for name in ("q1", "q[12]"))
+    assert one == both
 
 
 def test_query(benched: tuple[Path, str]) -> None:

@@ -101,3 +101,18 @@ def test_a_reader_that_closes_the_pipe_changes_no_exit_code(command: str, code: 
         both = subprocess.run(call, stdout=closed, stderr=closed, check=False, timeout=60)
     assert done.returncode == both.returncode == code
     assert b"Traceback" not in done.stderr and b"Broken" not in done.stderr
+
+
+def test_a_full_output_and_a_width_of_nothing_end_in_words() -> None:
+    command = [sys.executable, "-m", "parsemark", "--help"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2 and "Traceback" not in done.stderr and "No space left" in done.stderr
+    shown = subprocess.run(
+        [sys.executable, "-m", "parsemark", "doctor"],
+        env={**os.environ, "COLUMNS": "0"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "C++ kernel" in shown.stdout

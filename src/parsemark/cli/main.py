@@ -107,10 +107,15 @@ def run() -> None:
             # What a terminal has no sign for costs nobody a result.
             own = {"encoding": stream.encoding, "errors": "replace", "line_buffering": stream.line_buffering}
             setattr(sys, name, io.TextIOWrapper(raw, **own))
+    if os.environ.get("COLUMNS", "1").strip("0 ") == "":
+        del os.environ["COLUMNS"]  # no width: what asks for it would print nothing
     warnings.formatwarning = lambda message, *_, **__: f"! {message}\n"  # a line of our code helps nobody
     try:
         with needed_for("This command"), _importing_nothing_of_this_folder():
-            _app_for(sys.argv[1:2])()
+            try:
+                _app_for(sys.argv[1:2])()
+            finally:
+                sys.stdout.flush()
     except ParsemarkError as error:
         _fail(str(error))
     except KeyboardInterrupt:  # before a command began; commands themselves say what is kept
@@ -133,6 +138,9 @@ class _Stream(io.FileIO):
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
             return len(data)
+        except OSError:  # a full disk: what follows would fail again, at the latest at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            raise
 
 
 @contextlib.contextmanager

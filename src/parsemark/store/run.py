@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -203,7 +204,11 @@ def _selects(run: Run, name: str) -> Iterator[str]:
         file = RunFolder.of(run).files.path_of(name, protocol or "")
         if file.exists():
             extra = "" if protocol is None else f"{_quoted(protocol)} AS protocol, "
-            yield f"SELECT {extra}* FROM read_parquet({_quoted(str(file))})"
+            named = _GLOB.sub(r"[\g<0>]", str(file))
+            yield f"SELECT {extra}* FROM read_parquet({_quoted(named)})"
+
+
+_GLOB = re.compile(r"[*?\[]")  # DuckDB takes a path for a pattern: `q[12]` would be two runs
 
 
 def _quoted(text: str) -> str:
