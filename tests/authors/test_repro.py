@@ -87,7 +87,7 @@ def test_lines_that_are_alike_keep_the_blank_before_them(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changed = (Element("t0", "table", table=Table.from_rows([["a", "b"], ["3", "4"]])),)
-    predictions = {"mine": run.prediction("one", "mine"), "new": Page("one", 600, 800, changed)}
+    predictions = {"mine": run.prediction("one", "mine"), "new": Prediction("one", "new", elements=changed)}
     monkeypatch.setattr(Run, "prediction", lambda _, sample, parser: predictions[parser])
     assert output_difference(run, "mine", "new").splitlines()[3:] == [" a,b", "+3,4"]
 

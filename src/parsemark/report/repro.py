@@ -45,7 +45,13 @@ def output_difference(run: Run, old: str, new: str) -> str:
     if len(lines) > MOST_LINES:
         lines = [*lines[:MOST_LINES], f"… {len(lines) - MOST_LINES} more lines"]
     # What marks a line stands before its text, and is a blank where both are alike.
-    return "".join(f"{line[:1]}{one_line(line[1:], 200)}\n" for line in lines)
+    return "".join(f"{line[:1]}{_shown(line[1:])}\n" for line in lines)
+
+
+def _shown(line: str) -> str:
+    """The text of others as one line with its blanks, which may be all that differs."""
+    text = "".join(c if c.isprintable() else " " for c in line)
+    return text if len(text) <= 200 else f"{text[:199]}…"
 
 
 def _only_read_otherwise(old: str, new: str) -> str | None:
