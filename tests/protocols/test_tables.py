@@ -207,9 +207,9 @@ def test_comparison_in_words() -> None:
     protocol, summary = TablesProtocol(), bench.summary()
     comparison = compare_in_tables(protocol, summary, bench.tables(), "good", "bad")
     assert comparison.primary.difference == 1
-    # Two documents differ, both by 1: with so few nobody can be sure of anything.
-    assert comparison.primary.p == pytest.approx(0.5)
-    assert comparison_markdown(comparison).startswith("The difference between good and bad is not resolved")
+    # Two documents differ, both by 1: that says nothing about others.
+    assert (comparison.primary.p, comparison.primary.low) == (1, None)
+    assert comparison_markdown(comparison).startswith("good and bad: too few documents to generalise: ")
     assert comparison.primary == summary.ranking.verdict("good", "bad")
     assert [p.sample for p in comparison.pages] == ["p1", "p2"]
 
