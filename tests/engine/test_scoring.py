@@ -73,6 +73,8 @@ def test_page_that_kills_the_scorer_costs_only_itself(parsed: Run, monkeypatch: 
     assert "ok" in by_sample["s000"] | by_sample["s004"]
     assert parsed.table("predictions").height == 12
     assert "SIGABRT" in (parsed.prediction("s001", "one").message or "")
+    broken = parsed.table("scores").filter(pl.col("metric") == BROKEN)
+    assert set(broken["sample"]) == {"s003"} and broken.height == 2, "it costs itself, not the run"
     assert scores["sample"].is_sorted()
 
 
