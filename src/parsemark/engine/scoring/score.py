@@ -82,6 +82,16 @@ def score_run(
     processes, see `ready_to_score`.
     """
     events = events or Events()
+    for repeat in run.repeats:  # whose scores those of the run are made of
+        score_run(
+            repeat,
+            protocols=protocols or run.manifest.protocols,
+            n_workers=n_workers,
+            events=events,
+            executor=executor,
+            address=address,
+            template=template,
+        )
     specs = tuple(canonical_specs(protocols or run.manifest.protocols or DEFAULT_PROTOCOLS))
     RunFolder.of(run).update_manifest(lambda manifest: manifest.with_protocols(specs))
     make_pool = _pool_maker(executor, address, n_workers, template)
