@@ -42,9 +42,8 @@ on the line with its sign, a sign that is given by another one throughout."""
 HARDLY = 0.1  # severity of a value in another size of its unit, or a yes or no said in another way
 _SIGN_LOST = 0.97  # likeness of a text to that with a sign which nobody misses
 OPPOSITE = 0.75
-"""Likeness of a name to that of the opposite number or with another unit: no other one is meant."""
-_GRAVE = 2.5
-"""Severity of what reverses a value: a negation, its opposite, another sign, unit or order of magnitude."""
+"""Severity of a sentence that says the opposite, of which people see a part as misread; and likeness of a name
+to that of the opposite number: no other one is meant."""
 
 
 class Change(Enum):
@@ -56,6 +55,7 @@ class Change(Enum):
     NOTATION = "notation"  # the characters are all there, but grouped, spaced or raised in another way
     MISREAD = "misread"  # some letters are wrong; the text is still recognised
     OTHER = "other"  # it says something else
+    REVERSED = "reversed"  # the opposite, or another sign, unit or order of magnitude
 
 
 class Difference(NamedTuple):
@@ -64,11 +64,12 @@ class Difference(NamedTuple):
     change: Change
     likeness: float  # 1 for the same content, 0 for another one
     cause: str = ""  # what was done to its notation
-    severity: float = 1.0  # how much of what other changes of its kind cost this one does
+    severity: float = 1.0  # how much of what other changes of notation cost this one does
 
 
 SAME = Difference(Change.NONE, 1.0)
 ANOTHER = Difference(Change.OTHER, 0.0)
+REVERSED = Difference(Change.REVERSED, 0.0)
 
 
 def noted(cause: str, likeness: float = 0.75, severity: float = 1.0) -> Difference:
@@ -79,11 +80,6 @@ def noted(cause: str, likeness: float = 0.75, severity: float = 1.0) -> Differen
 def misread(likeness: float, cause: str) -> Difference:
     """A difference of letters that leaves the text recognised."""
     return Difference(Change.MISREAD, likeness, cause)
-
-
-def reversed_by(cause: str) -> Difference:
-    """A difference by which a value says something that is not merely another value."""
-    return Difference(Change.OTHER, 0.0, cause, _GRAVE)
 
 
 _Fold = Callable[[str], str]
@@ -341,7 +337,7 @@ def _difference(truth: str, pred: str, name: bool) -> Difference:
     lettered = name and any(map(str.isalpha, one))
     if not lettered and (is_numeric(truth) or is_numeric(pred)) and numbers(truth) != numbers(pred):
         found = of_amounts(truth, pred) if _digits(truth) == _digits(pred) else None
-        return found or (reversed_by("") if _is_other_size(one, other) else ANOTHER)
+        return found or (REVERSED if _is_other_size(one, other) else ANOTHER)
     return (None if name else _other_meaning(truth, pred)) or _other_letters(one, other, name)
 
 
@@ -361,13 +357,16 @@ def _other_meaning(truth: str, pred: str) -> Difference | None:
     """The difference of two values if one says what the other does not, however alike their letters are."""
     one, other = tight(truth), tight(pred)
     if _is_in_another_unit(one, other):
-        return reversed_by(ANOTHER_UNIT)
+        return REVERSED._replace(cause=ANOTHER_UNIT)
     if one.translate(_LIMITS) == other.translate(_LIMITS):
         return ANOTHER  # a limit is no value
     ours, theirs = texts.state(truth), texts.state(pred)
     if ours and theirs and texts.are_comparable(ours, theirs):
-        return noted("said in other words", ALIKE, HARDLY) if ours[1] is theirs[1] else reversed_by("")
-    return reversed_by("a negation") if _is_negated(truth, pred) else None
+        return noted("said in other words", ALIKE, HARDLY) if ours[1] is theirs[1] else REVERSED
+    if not _is_negated(truth, pred):
+        return None
+    is_short = len(truth.split()) <= _FEW_WORDS * 2  # what a sentence says besides is still read
+    return REVERSED._replace(cause="a negation") if is_short else misread(1 - OPPOSITE, "a negation")
 
 
 def _is_negated(truth: str, pred: str) -> bool:

@@ -243,7 +243,7 @@ class Side:
 
     def _compare(self, a: _AnsweredValue, causes: Causes) -> None:
         diff = difference(a.text, a.found)
-        if diff.change is not Change.NONE and diff.severity <= 1:
+        if diff.change not in (Change.NONE, Change.REVERSED):
             diff = self._done_to_all(a) or diff
         if diff.change is Change.NONE or (a.text and not a.found and self._is_said_once(a)):
             return
@@ -266,8 +266,8 @@ class Side:
             add(Kind.NOTATION, "value", diff.cause, severity=diff.severity)
         elif diff.change is Change.MISREAD:
             add(Kind.VALUE_MISREAD, diff.cause or slip(a.text, a.found), severity=1 - diff.likeness)
-        elif diff.severity > 1:
-            add(Kind.VALUE_WRONG, diff.cause or self._slipped(a), severity=diff.severity)
+        elif diff.change is Change.REVERSED:
+            add(Kind.VALUE_REVERSED, diff.cause or self._slipped(a))
         elif a.text and not a.found and self._given_once(a):
             add(Kind.SPAN_LOST, told="given once for several.")
         elif a.text and self._elsewhere(a):
