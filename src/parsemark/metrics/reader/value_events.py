@@ -243,7 +243,7 @@ class Side:
 
     def _compare(self, a: _AnsweredValue, causes: Causes) -> None:
         diff = difference(a.text, a.found)
-        if diff.change not in (Change.NONE, Change.REVERSED):
+        if diff.change in (Change.MISREAD, Change.OTHER):
             diff = self._done_to_all(a) or diff
         if diff.change is Change.NONE or (a.text and not a.found and self._is_said_once(a)):
             return
