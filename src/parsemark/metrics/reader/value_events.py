@@ -4,7 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import chain, compress, product
+from itertools import chain, compress, pairwise, product
 from typing import NamedTuple
 
 from parsemark.metrics.reader.align import Alignment
@@ -32,6 +32,7 @@ Position = tuple[int, int]
 _SHORT = 4  # a slip of so many characters (`->.` is three) that comes again has one cause
 _OF_NUMBERS = frozenset("0123456789.,-")
 _DIGITS = re.compile(r"\d+")
+_SIGN_FIRST = re.compile(r"^-([$€£¥₹])")
 _LEAST_STATES = 3  # so many values that say yes or no tell whether both became one
 _SIGN = 3  # a value of at most so many characters may be a sign that stands for something
 _ONE_STATE = 0.85  # severity of yes and no that became one: no value of them is known
@@ -216,6 +217,19 @@ class Side:
         return frozenset({a.col for a in self._answered} - given)
 
     @cached_property
+    def _left_out(self) -> frozenset[Position]:
+        """Empty cells in columns that leave out nothing but the words that stand above them."""
+        given: dict[int, list[_AnsweredValue]] = defaultdict(list)
+        for a in self._answered:
+            given[a.col].append(a)
+        found: set[Position] = set()
+        for col, column in given.items():
+            again = {b.row for a, b in pairwise(column) if b.text == a.text and not is_numeric(a.text)}
+            empty = {a.row for a in column if a.text and not a.found}
+            found |= {(row, col) for row in empty} if empty <= again else set()
+        return frozenset(found)
+
+    @cached_property
     def went_to(self) -> dict[Position, Position]:
         """The values that went to the row above or below, and where they stand in the prediction."""
         rows = self.alignment.rows
@@ -276,6 +290,8 @@ class Side:
             add(Kind.CELLS_MERGED, a.found)
         elif not a.found and (a.row, a.col) in self.went_to:
             add(Kind.VALUE_SHIFTED, "row", told="given in the row beside its own.")
+        elif not a.found and (a.row, a.col) in self._left_out:
+            add(Kind.PADDED, "value", told="what stands above has to be carried into an empty cell.")
         elif not a.found:
             # A column that is empty throughout is lost as one.
             line = f"column {a.col}" if a.col in self._emptied else f"row {a.row}"
@@ -358,6 +374,6 @@ def _is_sign(text: str) -> bool:
 
 def _added(text: str, found: str) -> str:
     """What a value that holds the true one adds to it; empty where it does not, or where digits meet."""
-    before, held, after = tight(found).partition(tight(text))
+    before, held, after = _SIGN_FIRST.sub(r"\1-", tight(found)).partition(tight(text))
     whole = bool(held) and not set(before[-1:] + after[:1]) & _OF_NUMBERS
     return f"{before} {after}".strip() if whole else ""
