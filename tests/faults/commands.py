@@ -38,7 +38,6 @@ COMMANDS = (
     "corpus make synthetic --pages 2 --out {out}/synthetic",
     "corpus make degraded --corpus {corpus} --out {out}/scans",
     "corpus make misleading --corpus {corpus} --out {out}/misleading",
-    "corpus crops demo --kind table --out {out}/crops",
     "corpus sample {pdfs} --pages 4 --out {out}/sample",
     "corpus pages {corpus} --out {out}/pages",
     "corpus facts demo --out {out}/facts.jsonl",

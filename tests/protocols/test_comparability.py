@@ -31,8 +31,6 @@ SPECS = (
     "document(profile=v1.6)",
     "evidence(ocr=off)",
 )
-NOT_HELD = {"features"}
-"""Its figures depend on pages of its own (`test_features.py`)."""
 
 
 def test_the_same_outputs_get_the_figures_that_their_number_stands_for(tmp_path: Path) -> None:
@@ -48,7 +46,7 @@ def test_the_same_outputs_get_the_figures_that_their_number_stands_for(tmp_path:
 
 
 def test_every_protocol_of_ours_is_held() -> None:
-    assert {get_protocol(spec).name for spec in SPECS} | NOT_HELD == set(PROTOCOLS.builtin)
+    assert {get_protocol(spec).name for spec in SPECS} == set(PROTOCOLS.builtin)
 
 
 if __name__ == "__main__":

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
 from parsemark import api
 from parsemark.cli import options as opt
 from parsemark.cli import running
-from parsemark.cli.printing import plain_console, plain_table
+from parsemark.cli.printing import plain_console
 from parsemark.errors import UsageError
-from parsemark.plain_words import counted, rounded
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from parsemark.protocols.document.component_scores import TaskResult
+from parsemark.plain_words import counted
 
 
 def bench(
@@ -40,10 +35,6 @@ def bench(
     overwrite: opt.Overwrite = False,
     strict: opt.Strict = False,
     report: Annotated[bool, Option(help="Write the HTML report.")] = True,
-    task: Annotated[
-        str | None,
-        Option(help="Cut elements out of the pages and run parsers on these: ocr, table or formula."),
-    ] = None,
 ) -> None:
     """Run parsers over a corpus and say who is best: leaderboard here, report in OUT/report.
 
@@ -56,15 +47,6 @@ def bench(
     how = running.parse_options(locals(), protocols=specs)
     with running.stoppable(console) as events:
         loaded = running.load(corpus, strict=strict)
-        if task is not None:
-            if not parser:
-                raise UsageError(
-                    "--task needs the parsers that are to be run: --parser tesseract --parser rapidocr."
-                )
-            recipe = next(iter(protocol or ()), "document")
-            made = api.bench_task(task, loaded, parser, how, out=out, protocol=recipe, events=events)
-            _print_task(console, task, *made)
-            return
         run = api.parse(loaded, parser, how, out=out, overwrite=overwrite, events=events)
         summaries = score_run(run, n_workers=workers, events=events, executor=executor, address=address)
     running.show_summaries(run, summaries, console)
@@ -75,26 +57,6 @@ def bench(
         console.print(f"\nReport: {page}", soft_wrap=True)
     running.require_some_success(run, events.n_pages, console)
     running.require_answers(summaries, console)
-
-
-def _print_task(console: Console, task: str, folder: Path, results: dict[str, TaskResult]) -> None:
-    """Compare what parsers made of the elements of a task, each cut out of its page."""
-    from parsemark.protocols.document.component_scores import MEANINGS
-
-    shown = list(dict.fromkeys(name for found in results.values() for name in found.figures))
-    heads = [f"{name.replace('_', f'_{chr(10)}')} {MEANINGS.get(name, '')[:1]}" for name in shown]
-    rows = [
-        (parser, str(found.n), str(found.n_missing), *(rounded(value, 4) for value in found.figures.values()))
-        for parser, found in results.items()
-    ]
-    console.print(plain_table(("parser", "crops", "empty", *heads), rows))
-    console.print()
-    for line in (f"{name}: {MEANINGS[name]}" for name in shown if name in MEANINGS):
-        console.print(line, style="dim")
-    for remark in dict.fromkeys(remark for found in results.values() for remark in found.remarks):
-        console.print(f"Note: {remark}")
-    console.print(f"What each made of the crops, for score --task {task} --predictions:")
-    console.print(f"{folder}/PARSER.json", soft_wrap=True)
 
 
 def parse(

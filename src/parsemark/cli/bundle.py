@@ -107,7 +107,7 @@ def board(
         bool, Option("--verify", help="Score every bundle anew; show only those that verify.")
     ] = False,
     reports: Annotated[
-        bool, Option("--reports/--no-reports", help="Write the whole report of every league.")
+        bool, Option("--reports/--no-reports", help="Write the whole report of every leaderboard.")
     ] = True,
 ) -> None:
     """Make a leaderboard site of many bundles: corpora × parsers, history per parser, reports.
@@ -115,7 +115,7 @@ def board(
     Results are put together only where corpus, pages, protocol and its version are the same. Exit code 1 if
     a bundle was refused; the site is written all the same, and names it.
     """
-    from parsemark.report.board_site import build_board
+    from parsemark.report.leaderboard_site import build_board
 
     console = plain_console(stderr=True)
     loaded = [running.load(spec) for spec in corpus or ()]
@@ -129,6 +129,7 @@ def board(
         )
     for refused in result.refused:
         say(console, visible(f"! not shown: {refused.path}: {refused.why}"))
-    typer.echo(f"{counted(result.n_bundles, 'bundle')}, {counted(result.n_leagues, 'league')}: {result.page}")
+    leaderboards = counted(result.n_leaderboards, "leaderboard")
+    typer.echo(f"{counted(result.n_bundles, 'bundle')}, {leaderboards}: {result.page}")
     if result.refused:
         raise typer.Exit(1)

@@ -143,7 +143,7 @@ def ensemble(
 
     It shows the head-room: what is right in the outputs together, but in no single one.
     """
-    from parsemark.report.terminal import leaderboard
+    from parsemark.report.terminal_leaderboard import leaderboard
 
     console = plain_console()
     for summary in api.ensemble(run, parser, min_confidence=min_confidence):

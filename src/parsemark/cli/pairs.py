@@ -169,15 +169,15 @@ def metrics() -> None:
         except PluginError as error:
             typer.echo(f"{typer.style(name, bold=True)}: broken\n    {error}\n")
             continue
-        facts = metric.facts
-        low, high = facts.range
-        better = "higher" if facts.higher_is_better else "lower"
-        typer.echo(f"{typer.style(metric.name, bold=True)}: {facts.title}")
-        typer.echo(f"    {facts.kind}, {low:g} to {high:g}, {better} is better")
+        metadata = metric.metadata
+        low, high = metadata.range
+        better = "higher" if metadata.higher_is_better else "lower"
+        typer.echo(f"{typer.style(metric.name, bold=True)}: {metadata.title}")
+        typer.echo(f"    {metadata.kind}, {low:g} to {high:g}, {better} is better")
         for option in dataclasses.fields(metric):
             typer.echo(f"    option {option.name}: {_values(metric, option)}")
-        typer.echo(f"    {facts.citation}")
-        typer.echo(f"    checked against: {facts.reference}\n")
+        typer.echo(f"    {metadata.citation}")
+        typer.echo(f"    checked against: {metadata.reference}\n")
 
 
 def _values(metric: Any, option: dataclasses.Field[Any]) -> str:

@@ -125,9 +125,6 @@ def repro(
     parser: Annotated[str, Argument(help="A parser of the run; a script also by its path.")],
     sample: Annotated[str, Argument(help="A page of the run.")],
     *,
-    shrink: Annotated[
-        bool, Option("--shrink", help="Remove what is on the page while the parser fails as before.")
-    ] = False,
     out: Annotated[
         Path | None, Option("--out", "-o", help="New folder.", show_default="repro-PARSER-SAMPLE")
     ] = None,
@@ -136,7 +133,7 @@ def repro(
     from parsemark.report.repro import write_repro
     from parsemark.store import Run
 
-    for path in write_repro(Run.open(run), parser, sample, out, shrink=shrink):
+    for path in write_repro(Run.open(run), parser, sample, out):
         typer.echo(path)
 
 

@@ -18,13 +18,6 @@ from parsemark.plain_words import counted
 def check(
     corpus: opt.CorpusArgument,
     limit: Annotated[int, Option(min=0, help="Maximum number of disagreements to list; 0 lists all.")] = 20,
-    reveal: Annotated[
-        Path | None,
-        Option(
-            help="A revealed FILE.secret.json: also check that these are the pages of its commitment "
-            "(FILE.json beside it)."
-        ),
-    ] = None,
     strict: opt.Strict = False,
 ) -> None:
     """Verify hashes and boxes, and measure how faithful the truth is to the PDFs.
@@ -35,7 +28,7 @@ def check(
 
     found = running.load(corpus, strict=strict)
     with page_progress("Checking pages", len(found)) as progress:
-        report = check_corpus(found, progress, reveal)
+        report = check_corpus(found, progress)
     for line in report.problems:
         print(f"PROBLEM {line}")
     for line in report.disagreements[: limit or None]:

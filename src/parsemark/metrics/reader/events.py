@@ -10,7 +10,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Any
 
-from parsemark.metrics.reader.parameters import Parameters
+from parsemark.metrics.reader.prices import Parameters
 
 FULL_SCORE = 10.0
 UNASKED = 0.3
