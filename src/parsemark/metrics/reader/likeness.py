@@ -269,7 +269,9 @@ def of_amounts(truth: str, pred: str) -> Difference | None:
 
 ANOTHER_UNIT = "another unit"
 MARKS = "case or accents"
-_MEASURED = re.compile(r"([+-]?[\d.]++|(?=..))(\D.*)")  # the number of a tight value, and what may be its unit
+_MEASURED = re.compile(
+    r"([+-]?[\d.]++|(?=..))(\D.*)"
+)  # the number of a tight value, and what may be its unit
 _FEW_WORDS = 2  # so many other words are a negation and what goes with it
 _LIMITS = str.maketrans("", "", "<>≤≥")
 _APART = re.compile(r"(?<=[\d.]) (?=[\d.])")

@@ -224,7 +224,7 @@ class Side:
             given[a.col].append(a)
         found: set[Position] = set()
         for col, column in given.items():
-            again = {b.row for a, b in pairwise(column) if b.text == a.text and not is_numeric(a.text)}
+            again = {b.row for a, b in pairwise(column) if b.text == a.text and _is_text(a.text)}
             empty = {a.row for a in column if a.text and not a.found}
             found |= {(row, col) for row in empty} if empty <= again else set()
         return frozenset(found)
@@ -370,6 +370,11 @@ def is_one_remark(texts: list[str]) -> bool:
 def _is_sign(text: str) -> bool:
     """Whether a value may be a sign that stands for something."""
     return 0 < len(tight(text)) <= _SIGN and not is_numeric(text)
+
+
+def _is_text(text: str) -> bool:
+    """Whether a value is neither a number nor a sign or word that says yes or no."""
+    return len(text) > _SIGN and not is_numeric(text) and state(text) is None
 
 
 def _added(text: str, found: str) -> str:
