@@ -3,6 +3,7 @@
 Help drawn with rich would start half as fast, and read worse in a pipe.
 """
 
+import os
 from collections.abc import Callable, Mapping
 from inspect import signature
 from pathlib import Path
@@ -89,6 +90,22 @@ RankBy = Annotated[
 ]
 Cache = Annotated[
     bool, Option("--cache/--no-cache", help="Use parses of other runs; without, parse every page anew.")
+]
+
+
+def _allow_local_builds(is_allowed: bool) -> None:
+    if is_allowed:
+        os.environ["PARSEMARK_ALLOW_LOCAL_BUILDS"] = "1"  # also for the processes that we start
+
+
+AllowLocalBuilds = Annotated[
+    bool,
+    Option(
+        "--allow-local-builds",
+        callback=_allow_local_builds,
+        expose_value=False,
+        help="Build parsers' packages that come from folders or repositories; that runs their code.",
+    ),
 ]
 Overwrite = Annotated[bool, Option("--overwrite", help="Remove the run that OUT holds and start anew.")]
 Strict = Annotated[bool, Option("--strict", help="Refuse a corpus of which something cannot be read.")]

@@ -64,7 +64,10 @@ def _print_narrow(console: Console, name: str, *facts: str) -> None:
 
 
 @parsers.command()
-def install(names: Annotated[list[str], Argument(metavar="NAME…", help="Parsers, or `all`.")]) -> None:
+def install(
+    names: Annotated[list[str], Argument(metavar="NAME…", help="Parsers, or `all`.")],
+    allow_local_builds: opt.AllowLocalBuilds = False,
+) -> None:
     """Build the environments of parsers. Without it each is built when it is first used."""
     from parsemark.parsers import get_parser
     from parsemark.parsers.trial import require_usable
@@ -130,6 +133,7 @@ def try_(
     ],
     page: Annotated[int, Option(help="The page, counted from 1.")] = 1,
     timeout_s: opt.TrialTimeoutS = opt.TRIAL_TIMEOUT_S,
+    allow_local_builds: opt.AllowLocalBuilds = False,
 ) -> None:
     """Run one parser on one page and show the tables that it finds, and what its worker printed.
 

@@ -77,9 +77,9 @@ def score(
     a file counts as not answered. Several folders may be scored into one run to compare them. Where the
     truth of the corpus has been corrected since, the corrected one counts.
     """
-    from parsemark.engine import forking
+    from parsemark.system.pool import is_fresh
 
-    may_fork = forking.is_fresh()  # before the libraries are imported that tell
+    may_fork = is_fresh()  # before the libraries are imported that tell
 
     from parsemark.engine.derived.confidences import apply_calibrator
     from parsemark.engine.import_outputs import import_predictions

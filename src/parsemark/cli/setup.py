@@ -31,6 +31,7 @@ def init(
     A name that nothing has is refused; a folder or a script that is not there yet is said.
     `bench`, `parse` and `gate` read the one of the folder in which they are called. Flags override it.
     """
+    from parsemark.cli.trust import trust
     from parsemark.config import read_settings, settings_text
     from parsemark.corpora.base import find_loader
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
@@ -53,7 +54,7 @@ def init(
         name=stem,
     )
     write_text(out, text)
-    read_settings(out)
+    trust(out, read_settings(out))
     for remark in absent:
         typer.echo(remark, err=True)
     typer.echo(f"{out}: edit it, then run: parsemark bench")

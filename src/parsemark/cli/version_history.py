@@ -26,6 +26,7 @@ def history(
     parser: Parser,
     *,
     corpus: opt.Corpus = api.CORPUS,
+    allow_local_builds: opt.AllowLocalBuilds = False,
     releases: Annotated[int, Option(min=0, help="The newest; 0: only --also.")] = version_history.RELEASES,
     also: Annotated[
         list[str] | None, Option(help="Another spec beside them, such as your own version. Repeat it.")
