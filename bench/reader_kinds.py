@@ -2,9 +2,10 @@
 
 Financial statements, timetables, questionnaires, sports, laboratory, CJK and right-to-left tables. The points
 in `reader_kinds.jsonl` are an author's guess of what three people would give, written before any pair was
-scored; so are those of `reader_values.jsonl`, nine classes of values, headers and columns that differ, and of
-`reader_meanings.jsonl`: invoices, reference ranges, bills of materials, rules, genealogies and fares, on which
-rules were tuned, and nutrition, taxes, pins, doses, laboratory protocols and leagues, which were held out.
+scored; so are those of `reader_values.jsonl`, nine classes of values, headers and columns that differ, and
+those of `reader_meanings.jsonl`: invoices, reference ranges, bills of materials, rules, genealogies and
+fares, on which rules were tuned, and nutrition, taxes, pins, doses, laboratory protocols and leagues, which
+were held out.
 
     python -m bench.reader_kinds
 """

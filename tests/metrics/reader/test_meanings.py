@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bench.reader_kinds import MEANINGS, scored
-
 from tests.metrics.reader.reading import markdown, read, rows, told, value
 
 PARTS = rows(

@@ -42,8 +42,8 @@ on the line with its sign, a sign that is given by another one throughout."""
 HARDLY = 0.1  # severity of a value in another size of its unit, or a yes or no said in another way
 _SIGN_LOST = 0.97  # likeness of a text to that with a sign which nobody misses
 OPPOSITE = 0.75
-"""Severity of a sentence that says the opposite, of which people see a part as misread; and likeness of a name
-to that of the opposite number: no other one is meant."""
+"""Severity of a sentence that says the opposite, of which people see a part as misread; and likeness of a
+name to that of the opposite number: no other one is meant."""
 
 
 class Change(Enum):

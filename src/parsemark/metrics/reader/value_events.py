@@ -300,7 +300,7 @@ class Side:
             add(Kind.VALUE_WRONG, diff.cause or self._slipped(a))
 
     def _slipped(self, a: _AnsweredValue) -> object:
-        """The cause of a wrong value: the same slip in many is one; what has nothing in common has its own."""
+        """The cause of a wrong value: the same slip in many is one, and nothing in common none."""
         cause = slip(a.text, a.found)
         pattern = _DIGITS.sub("#", cause)
         if not any(c not in "#>. " for c in pattern):  # digits alone have their own cause each
