@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,12 +12,11 @@ from typer import Argument, Option
 from parsemark import api
 from parsemark.cli import options as opt
 from parsemark.cli import running
-from parsemark.cli.printing import plain_console, plain_table
+from parsemark.cli.printing import plain_console
 from parsemark.errors import UsageError, require_known
-from parsemark.plain_words import counted, rounded
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    pass
 
 
 def score(
@@ -52,13 +50,6 @@ def score(
     executor: opt.Executor = api.EXECUTOR,
     address: opt.Address = None,
     strict: opt.Strict = False,
-    task: Annotated[
-        str | None,
-        Option(
-            help="One component instead of pages: ocr, table, formula (--predictions is an annotation file "
-            "with `pred` in its elements) or layout (a file of boxes)."
-        ),
-    ] = None,
     page_separator: Annotated[
         str | None,
         Option(
@@ -88,9 +79,6 @@ def score(
     from parsemark.protocols import get_protocol
     from parsemark.store import Run, RunFolder
 
-    if task is not None:
-        _score_task(plain_console(), task, corpus, predictions, out, protocol or [])
-        return
     if (run is None) == (predictions is None):
         raise UsageError("Give either a run directory or --predictions DIR.")
     if serialise is not None and not protocol and run is not None:
@@ -136,37 +124,3 @@ def score(
         running.say_unread(opened, name or predictions.resolve().name, console)
         running.require_some_success(opened, [name or predictions.resolve().name], console)
     running.require_answers(summaries, console)
-
-
-def _score_task(
-    console: Console, task: str, corpus: str, predictions: Path | None, out: Path | None, protocols: list[str]
-) -> None:
-    """Score a file of predictions and print the figures; with `out`, write them there too."""
-    from parsemark.protocols.document.component_scores import MEANINGS
-
-    if predictions is None or not predictions.is_file():
-        raise UsageError(
-            "--task needs --predictions FILE: the annotation with a key `pred` in its elements, or for "
-            "layout a file of boxes."
-        )
-    result = api.score_task(task, predictions, corpus, protocol=next(iter(protocols), "document"))
-    scored = counted(result.n, "page" if task == "layout" else "element")
-    console.print(f"{task}: {scored} scored, {result.n_missing} without a prediction")
-    rows = [(name, rounded(value, 4), MEANINGS.get(name, "")) for name, value in result.figures.items()]
-    console.print(plain_table(("figure", "value", ""), rows, words=3))
-    if (groups := result.table) is not None:
-        values = [(label, str(groups.counts[label]), rounded(v, 4)) for label, v in groups.values.items()]
-        console.print()
-        console.print(plain_table(("group", "n", "value"), values, title=groups.title))
-    for remark in result.remarks:
-        console.print(f"Note: {remark}")
-    if out is not None:
-        from parsemark.system.files import write_text
-
-        path = out / f"{predictions.name.partition('.')[0]}_{task}_result.json"
-        counts = {"n": result.n, "n_missing": result.n_missing}
-        content = {"figures": dict(result.figures), **counts, **result.result}
-        if result.table is not None:
-            content["table"] = {"title": result.table.title, "values": dict(result.table.values)}
-        write_text(path, json.dumps(content, indent=4, ensure_ascii=False) + "\n")
-        console.print(f"written to {path}")
