@@ -11,6 +11,7 @@ from parsemark import api
 from parsemark.cli import options as opt
 from parsemark.cli import running
 from parsemark.cli.printing import plain_console
+from parsemark.cli.stable import repeat_parts
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted
 
@@ -29,10 +30,14 @@ def bench(
     timeout_s: opt.TimeoutS = api.TIMEOUT_S,
     memory_mb: opt.MemoryMb = api.MEMORY_MB,
     max_cost: opt.MaxCost = None,
+    cpu_hour_usd: opt.CpuHourUsd = None,
     out: opt.Out = None,
     executor: opt.Executor = api.EXECUTOR,
     address: opt.Address = None,
     cache: opt.Cache = True,
+    repeats: Annotated[
+        int, Option(min=1, help="Parse each page this often, without the cache; scores are means.")
+    ] = 1,
     overwrite: opt.Overwrite = False,
     strict: opt.Strict = False,
     report: Annotated[bool, Option(help="Write the HTML report.")] = True,
@@ -42,6 +47,7 @@ def bench(
     A run that was stopped goes on where it was when the same command is given again.
     """
     from parsemark.engine.scoring.score import score_run
+    from parsemark.verdicts.stability import repeats_of
 
     console = plain_console()
     specs = running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by)
@@ -50,7 +56,10 @@ def bench(
         loaded = running.load(corpus, strict=strict)
         run = api.parse(loaded, parser, how, out=out, overwrite=overwrite, events=events)
         summaries = score_run(run, n_workers=workers, events=events, executor=executor, address=address)
-    running.show_summaries(run, summaries, console)
+    running.show_summaries(run, summaries, console, cpu_hour_usd)
+    if repeats > 1:
+        for part in repeat_parts(repeats_of(run)):
+            console.print(part)
     if report:
         from parsemark.report import build_report
 

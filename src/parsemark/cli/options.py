@@ -57,6 +57,10 @@ MemoryMb = Annotated[int, Option("--memory-mb", min=64, help="Per worker with it
 MaxCost = Annotated[
     float | None, Option("--max-cost", min=0, help="In USD: parsers that are paid by the page stop.")
 ]
+CpuHourUsd = Annotated[
+    float | None,
+    Option("--cpu-hour-usd", min=0, help="Price of one CPU hour in USD, for the cost of a million pages."),
+]
 Out = Annotated[Path | None, Option("--out", "-o", help="Run directory.", show_default="runs/CORPUS")]
 Executor = Annotated[str, Option(help="`local` or `ray`.")]
 Address = Annotated[str | None, Option(help="Of a Ray cluster; `auto` for the one of this machine.")]
