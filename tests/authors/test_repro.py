@@ -58,7 +58,7 @@ def test_a_repro_holds_page_truth_output_differences_and_command(run: Run, tmp_p
     assert "-1,2" in (folder / "differences.diff").read_text().splitlines()
     assert (folder / "output.json").is_file()
     readme = (folder / "README.md").read_text()
-    assert f"parsemark parsers try {tmp_path / 'mine.py'} page.pdf" in readme
+    assert f"parsemark try page.pdf --parser {tmp_path / 'mine.py'} --pages 1" in readme
     assert re.search(r"TE F1 Con on this page: 0\.\d+", readme)
     with pytest.raises(UsageError, match="shown is not empty"):
         write_repro(run, "mine", "one", Path("shown"))

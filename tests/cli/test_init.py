@@ -80,7 +80,7 @@ def test_every_key_is_shown_by_init_and_is_a_flag() -> None:
     """A key that no flag has would be ignored in silence."""
     import inspect
 
-    from parsemark.cli.bench import bench, parse
+    from parsemark.cli.bench import bench
     from parsemark.cli.compare import gate
 
     text = settings_text(corpus="demo", parsers=["x"], protocols=["tables"], name="x")
@@ -102,7 +102,7 @@ def test_every_key_is_shown_by_init_and_is_a_flag() -> None:
         }
     )  # fmt: skip
     assert set(full.bench.model_fields_set) == set(config.BenchSettings.model_fields)
-    for command, function in (("bench", bench), ("parse", parse), ("gate", gate)):
+    for command, function in (("bench", bench), ("gate", gate)):
         known = set(inspect.signature(function).parameters)
         assert set(defaults_of_commands(full)[command]) <= known, command
 

@@ -73,13 +73,13 @@ def test_elements_become_pages(
 
 def test_outputs_of_crops_are_scored_as_pages_are(spec: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    arguments = ["corpus", "crops", spec, "--kind", "table", "--out", str(out)]
+    arguments = ["corpus", "export", spec, "--format", "crops-table", "--out", str(out)]
     shown = CliRunner().invoke(app, arguments, catch_exceptions=False).output
     assert "1 crop, 1 left out" in " ".join(shown.split())
     answers = tmp_path / "answers"
     answers.mkdir()
     (answers / "doc.pdf_1.md").write_text(HTML)
-    score = ["score", "--corpus", f"omnidocbench:{out / 'crops.json'}", "--predictions", str(answers)]
+    score = ["score", "--corpus", f"omnidocbench:{out / 'crops.json'}", str(answers)]
     score += ["--protocol", "document(profile=v1.5)", "--out", str(tmp_path / "run")]
     assert CliRunner().invoke(app, score, catch_exceptions=False).exit_code == 0
     exported = tmp_path / "exported"

@@ -95,6 +95,6 @@ def test_a_task_is_benched_from_the_command_line(tmp_path: Path) -> None:
     said = CliRunner().invoke(app, ["bench", "--task", "ocr", *flags, "--parser", str(tmp_path / "fixed.py")])
     assert said.exit_code == 0, said.output
     assert any(line.split()[:3] == ["fixed", "2", "0"] for line in said.output.splitlines()), said.output
-    again = ["score", "--task", "ocr", "--predictions", str(tmp_path / "out" / "fixed.json")]
+    again = ["score", "--task", "ocr", str(tmp_path / "out" / "fixed.json")]
     scored = CliRunner().invoke(app, again)
     assert scored.exit_code == 0 and scored.output.count("\n") > 2, scored.output

@@ -1,4 +1,4 @@
-"""`parsemark corpus crops`: the tables, formulas or text blocks of pages as a corpus of their own.
+"""Cut the tables, formulas or text blocks out of pages, as a corpus of their own.
 
 OmniDocBench's Tables 7 to 9 are about parsers of elements, which are given the element alone. Each crop is a
 page in OmniDocBench's form with one element that fills it, so that everything works on it that works on

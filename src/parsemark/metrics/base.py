@@ -37,7 +37,7 @@ InputT = TypeVar("InputT")
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a metric says of itself; shown by `parsemark metrics` and held by the conformance suite."""
+    """What a metric says of itself; shown by `parsemark list metrics` and held by the conformance suite."""
 
     title: str
     citation: str

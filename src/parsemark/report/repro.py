@@ -167,7 +167,7 @@ def _readme(run: Run, record: ParseRecord, spec: str, smaller: Shrunk | None) ->
         "",
         "Show it again:",
         "",
-        f"    parsemark parsers try {shlex.quote(spec)} page.pdf",
+        f"    parsemark try page.pdf --parser {shlex.quote(spec)} --pages 1",
     ]
     if smaller is not None:
         lines += [
