@@ -32,11 +32,11 @@ import numpy as np
 from parsemark.corpora import load_corpus
 from parsemark.engine.scoring.chunk import read_record
 from parsemark.formats import write_document
-from parsemark.matching.word_fates import atoms, counts
+from parsemark.matching.words import atoms, counts
 from parsemark.model import Prediction, Status, Table
 from parsemark.pdf import SeenPage, child, seen_page
 from parsemark.protocols import get_protocol
-from parsemark.protocols.evidence.page_evidence import PageEvidence, compare, output_words
+from parsemark.protocols.evidence.words import PageEvidence, compare, output_words
 from parsemark.store import Run
 
 SEED = 30

@@ -26,7 +26,7 @@ from bench.reader_cases import cases
 from parsemark.metrics import TableInput
 from parsemark.metrics.reader.events import FULL_SCORE, MISREAD, Account, Kind
 from parsemark.metrics.reader.metric import read
-from parsemark.metrics.reader.parameters import PARAMETERS, Parameters
+from parsemark.metrics.reader.prices import PARAMETERS, Parameters
 from parsemark.study import correlate, read_ratings
 
 Floats = NDArray[np.float64]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from parsemark.engine.verify_bundle import Verification
     from parsemark.protocols import Summary
     from parsemark.protocols.document.component_scores import TaskResult
-    from parsemark.report.board_site import BoardResult
+    from parsemark.report.leaderboard_site import BoardResult
     from parsemark.store import Run
     from parsemark.verdicts.comparison import Comparison, RunComparison
     from parsemark.verdicts.gate import GateLimits, GateResult
@@ -317,8 +317,6 @@ def make_corpus(
     corpus: str | Path | Corpus | None = None,
     sources: Sequence[str | Path] = (),
     workers: int | None = None,
-    commit: str | Path | None = None,
-    reveal: str | Path | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> MadeCorpus:
     """Make a corpus with a maker, which another package brings (`pip install parsemark-makers`).
@@ -331,9 +329,6 @@ def make_corpus(
         corpus: The corpus whose pages are copied with changes (`degraded`, `misleading`).
         sources: Files that the maker reads (`latex`, `features`).
         workers: Processes; one per CPU by default.
-        commit: File for a commitment to the pages; its secret is written beside it, as `FILE.secret.json`.
-            Without a seed one is drawn.
-        reveal: A secret: make its pages again and compare them with the commitment beside it.
         progress: Called with the number of new pages or documents, and with the total if it is known.
 
     Raises:
@@ -349,8 +344,6 @@ def make_corpus(
         corpus=None if corpus is None else _loaded(corpus),
         sources=[Path(source) for source in sources],
         workers=workers,
-        commit=None if commit is None else Path(commit),
-        reveal=None if reveal is None else Path(reveal),
         progress=progress or (lambda n, total: None),
     )
 
@@ -436,9 +429,9 @@ def board(
         out: The site's folder: new, empty, or an older board.
         corpora: For the truth of `verify`, and for pictures in the reports.
         verify: Score every bundle anew; one that does not verify is not shown.
-        reports: Write the report of every league.
+        reports: Write the report of every leaderboard.
     """
-    from parsemark.report.board_site import build_board
+    from parsemark.report.leaderboard_site import build_board
 
     loaded = [_loaded(corpus) for corpus in corpora]
     paths = [Path(path) for path in bundles]
@@ -556,36 +549,11 @@ def score_task(
         corpus: For layout: whose truth the boxes are held against.
         protocol: A spec of `document`.
     """
-    from parsemark.engine import component_tasks
+    from parsemark.protocols.document.annotation import annotation_of
+    from parsemark.protocols.document.component_scores import score_file
 
-    return component_tasks.score_task(task, Path(predictions), lambda: _loaded(corpus), protocol)
-
-
-def bench_task(
-    task: str,
-    corpus: str | Path | Corpus,
-    parsers: Sequence[str],
-    options: ParseOptions,
-    *,
-    out: str | Path | None = None,
-    protocol: str = "document",
-    events: Events | None = None,
-) -> tuple[Path, dict[str, TaskResult]]:
-    """Cut the elements of a task out of a corpus, run parsers on the crops, and score what they made.
-
-    Returns:
-        The folder, which holds what each parser made of the crops as `PARSER.json`, and the results.
-    """
-    from parsemark.engine import component_tasks
-
-    chosen = component_tasks.crop_task(task)
-    component_tasks.document_protocol(protocol)  # a wrong one is refused before anything is parsed
-    loaded = _loaded(corpus)
-    folder = Path(out) if out is not None else Path("runs") / f"{loaded.name}-{task}"
-    annotation = component_tasks.crops_for(loaded, chosen, folder)
-    crops = _loaded(f"omnidocbench:{annotation}")
-    run = parse(crops, parsers, options, out=folder / "run", events=events)
-    return folder, component_tasks.score_crops(run, crops, annotation, chosen, protocol)
+    pages = (annotation_of(s.truth) for s in _loaded(corpus).samples() if s.truth) if task == "layout" else ()
+    return score_file(task, Path(predictions), pages, protocol)
 
 
 def _loaded(corpus: str | Path | Corpus, *, strict: bool = False) -> Corpus:

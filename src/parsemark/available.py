@@ -36,16 +36,16 @@ def _metrics() -> Iterator[Entry]:
 
     def describe(name: str) -> tuple[str, tuple[tuple[str, str], ...]]:
         metric = get_metric(name)
-        facts = metric.facts
-        low, high = facts.range
-        better = "higher" if facts.higher_is_better else "lower"
+        metadata = metric.metadata
+        low, high = metadata.range
+        better = "higher" if metadata.higher_is_better else "lower"
         details = (
-            ("scores", f"{facts.kind}s, {low:g} to {high:g}, {better} is better"),
+            ("scores", f"{metadata.kind}s, {low:g} to {high:g}, {better} is better"),
             *_options(type(metric)),
-            ("citation", facts.citation),
-            ("checked against", facts.reference),
+            ("citation", metadata.citation),
+            ("checked against", metadata.reference),
         )
-        return facts.title, details
+        return metadata.title, details
 
     return _entries(METRICS, describe)
 

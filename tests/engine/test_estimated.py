@@ -45,7 +45,7 @@ def named(predictions: list[Prediction], parser: str) -> list[dict[str, float]]:
     return [dict(zip(FEATURES, row, strict=True)) for _, row in signals(parser, by_name, {}, None)]
 
 
-def test_settings_of_one_tool_are_one_voice() -> None:
+def test_settings_of_one_tool_share_one_vote() -> None:
     said = [
         seen("camelot", (GOOD, PLACE)),
         seen("camelot(flavor=stream)", (GOOD, PLACE)),
@@ -54,7 +54,7 @@ def test_settings_of_one_tool_are_one_voice() -> None:
         seen("pymupdf4llm"),
     ]
     (row,) = named(said, "camelot")
-    assert row["seen"] == 0.5, "rapid sees it, mupdf does not, and camelot itself has no voice"
+    assert row["seen"] == 0.5, "rapid sees it, mupdf does not, and camelot itself has no vote"
     assert row["same_cells"] == 0.5
     (other,) = named(said, "rapid")
     assert other["seen"] == 0.5

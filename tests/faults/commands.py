@@ -38,7 +38,6 @@ COMMANDS = (
     "corpus make synthetic --pages 2 --out {out}/synthetic",
     "corpus make degraded --corpus {corpus} --out {out}/scans",
     "corpus make misleading --corpus {corpus} --out {out}/misleading",
-    "corpus export demo --format crops-table --out {out}/crops",
     "corpus sample {pdfs} --pages 4 --out {out}/sample",
     "corpus export {corpus} --format detector --out {out}/pages",
     "corpus export demo --format assertions --out {out}/assertions.jsonl",

@@ -162,7 +162,7 @@ def test_all_metrics_and_what_they_say(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["pairs", str(pairs), "-m", "all", "-m", "teds", "--out", str(out)])
     assert done.exit_code == 0, done.output
     rows = {row["metric"]: row for row in map(json.loads, out.read_text().splitlines())}
-    assert set(rows) == {str(m) for m in list_metrics() if m.facts.kind == "table"}
+    assert set(rows) == {str(m) for m in list_metrics() if m.metadata.kind == "table"}
     mean = (rows["grits_top"]["value"] + rows["grits_con"]["value"]) / 2
     assert rows["grits_avg"]["value"] == mean
     assert rows["reader"]["errors"][0]["kind"] == "value_wrong"

@@ -24,7 +24,7 @@ METRICS = ("teds", "grits_con", "grits_top", "reader", "cell_f1", "row_f1")
 @pytest.mark.parametrize("written", WRITTEN.values(), ids=WRITTEN)
 @pytest.mark.parametrize("metric", METRICS)
 def test_pairs_api_and_tables_of_a_run_agree(metric: str, written: str) -> None:
-    best = get_metric(metric).facts.range[1]
+    best = get_metric(metric).metadata.range[1]
     line = json.dumps({"id": 1, "truth": TRUTH, "pred": written})
     (in_pairs,) = score_lines([line], [metric])
     as_tables = get_metric(metric).score(TableInput(read_table(TRUTH)), TableInput(read_table(written)))

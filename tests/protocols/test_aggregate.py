@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsemark.protocols.figures.aggregate import figure_of, mean_statistic
-from parsemark.protocols.figures.figure import FigureInfo, FigureSums
-from parsemark.protocols.figures.pair_verdicts import rank
+from parsemark.protocols.run_scores.aggregate import figure_of, mean_statistic
+from parsemark.protocols.run_scores.pair_verdicts import rank
+from parsemark.protocols.run_scores.sums import FigureSums
+from parsemark.store.summary import FigureInfo
 
 SCORE = st.floats(0, 1).map(lambda score: round(score, 9))
 """Not the smallest floats: a mean of them is 0 in one unit and not in the other."""

@@ -21,10 +21,10 @@ from parsemark.errors import UsageError
 from parsemark.formats import write_table
 from parsemark.model import Element, Page, Sample, Table
 from parsemark.protocols import FigureSums, PageProtocol, Summary, get_protocol, with_options
-from parsemark.protocols.run_data.tables import RunTables
 from parsemark.protocols.semantic import SemanticProtocol
 from parsemark.report import build_report
 from parsemark.store import Run
+from parsemark.store.run_tables import RunTables
 from parsemark.verdicts import boards_agreement
 from parsemark.verdicts.boards_agreement import SOURCES, board_agreement, kendall
 

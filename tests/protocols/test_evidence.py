@@ -18,14 +18,14 @@ from parsemark.formats import write_document
 from parsemark.model import Box, Element, Prediction, Status, Table
 from parsemark.pdf import save_picture_pdf, seen_page
 from parsemark.protocols import get_protocol
-from parsemark.protocols.evidence.page_evidence import compare
 from parsemark.protocols.evidence.view import found_on
-from parsemark.protocols.figures.summary import Summary
+from parsemark.protocols.evidence.words import compare
 from parsemark.report import build_report
 from parsemark.report.chunks import decode
 from parsemark.report.names import page_file
 from parsemark.report.source import RunSource
 from parsemark.store import Run
+from parsemark.store.summary import Summary
 
 SPEC = "evidence(ocr=off)"
 LINES = (

@@ -12,10 +12,11 @@ import pytest
 from parsemark.corpora.render import look_at
 from parsemark.model import Sample
 from parsemark.pdf import extract_page
-from parsemark.protocols.figures.aggregate import figure_of, mean_statistic
-from parsemark.protocols.figures.figure import FigureInfo, FigureSums
-from parsemark.protocols.figures.pair_verdicts import rank
-from parsemark.protocols.run_data.tables import Places
+from parsemark.protocols.run_scores.aggregate import figure_of, mean_statistic
+from parsemark.protocols.run_scores.pair_verdicts import rank
+from parsemark.protocols.run_scores.sums import FigureSums
+from parsemark.store.run_tables import Places
+from parsemark.store.summary import FigureInfo
 
 INFO = FigureInfo(name="score", label="Score", definition="d", denominator="tables")
 DEMO = Path(__file__).parents[2] / "src/parsemark/corpora/demo/pdfs"
@@ -91,7 +92,7 @@ def test_the_document_that_decides_is_named() -> None:
     a[0], b[0] = 0.9, 0.2
     found = rank(figure({"a": a, "b": b}, tables))
     assert found.best == "a" and found.by_document["b"] > found.by_document["a"]
-    assert max(found.leverage, key=lambda name: found.leverage[name]) == "d00"
+    assert max(found.largest_shares, key=lambda name: found.largest_shares[name]) == "d00"
     warning = next(note for note in found.notes if "d00 holds 76 %" in note)
     assert "Without it b would be first, not a." in warning
     assert all(v.state == "not_resolved" for v in found.verdicts)
@@ -128,13 +129,13 @@ def test_intervals_are_over_kinds_where_they_matter() -> None:
 
 
 def test_no_difference_is_named_that_the_figure_cannot_have() -> None:
-    from parsemark.protocols.figures.pair_verdicts import _ranking_notes
+    from parsemark.protocols.run_scores.notes import resolution_notes
 
     said = "30 documents: differences of any size in Score are mostly not resolved."
-    assert _ranking_notes(INFO, 30, 2.67, None) == [said]
-    assert "under 0.21 in Score" in _ranking_notes(INFO, 30, 0.21, None)[0]
+    assert resolution_notes(INFO, 30, 2.67, None) == [said]
+    assert "under 0.21 in Score" in resolution_notes(INFO, 30, 0.21, None)[0]
     of_ten = INFO.model_copy(update={"largest": 10.0})
-    assert "under 2.67 in Score" in _ranking_notes(of_ten, 30, 2.67, None)[0]
+    assert "under 2.67 in Score" in resolution_notes(of_ten, 30, 2.67, None)[0]
 
 
 def test_documents_that_add_nothing_are_not_counted() -> None:

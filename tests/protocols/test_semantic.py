@@ -16,9 +16,9 @@ from parsemark.errors import UsageError
 from parsemark.formats.model_json import page_to_json
 from parsemark.model import Cell, Element, Page, Prediction, Status, Table
 from parsemark.protocols import get_protocol
-from parsemark.protocols.figures.summary import Summary
-from parsemark.protocols.run_data.tables import RunTables
 from parsemark.protocols.semantic.page import NOT_JUDGED
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Summary
 
 WRONG_B = [["metal", "density"], ["copper", "8.69"], ["lead", "1.34"]]
 

@@ -13,7 +13,7 @@ from tests.protocols.tables_bench import LEFT, PAGES, RIGHT, ROWS_A, ROWS_B, Ben
 from parsemark.model import Element, Prediction, Status, Table
 from parsemark.protocols import RunTables, Summary
 from parsemark.protocols.tables import TablesProtocol
-from parsemark.report.terminal import leaderboard
+from parsemark.report.terminal_leaderboard import leaderboard
 
 
 def all_fail(bench: Bench) -> None:

@@ -3,7 +3,7 @@ import io
 from rich.console import Console
 
 from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
-from parsemark.report.terminal import leaderboard
+from parsemark.report.terminal_leaderboard import leaderboard
 
 
 def figure(value: float | None, low: float | None = None, high: float | None = None) -> Figure:

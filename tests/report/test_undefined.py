@@ -19,7 +19,6 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import ParsemarkError
 from parsemark.plain_words import UNDEFINED
 from parsemark.report import build_report
-from parsemark.report.board_site import build_board
 from parsemark.report.comparison_text import (
     comparison_markdown,
     gate_json,
@@ -27,7 +26,8 @@ from parsemark.report.comparison_text import (
     gate_markdown,
     runs_markdown,
 )
-from parsemark.report.terminal import leaderboard
+from parsemark.report.leaderboard_site import build_board
+from parsemark.report.terminal_leaderboard import leaderboard
 from parsemark.store import Run, RunFolder
 from parsemark.store.bundle import write_bundle
 from parsemark.verdicts.comparison import compare_parsers, compare_runs

@@ -15,8 +15,8 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError
 from parsemark.model import Status
 from parsemark.protocols import FigureInfo, FigureSums
-from parsemark.protocols.figures.aggregate import figure_of, mean_of_figures, mean_statistic
-from parsemark.protocols.figures.pair_verdicts import rank
+from parsemark.protocols.run_scores.aggregate import figure_of, mean_of_figures, mean_statistic
+from parsemark.protocols.run_scores.pair_verdicts import rank
 from parsemark.store import Run
 
 INFO = FigureInfo(name="overall", label="Overall", definition="d", denominator="all dimensions")

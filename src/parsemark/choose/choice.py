@@ -15,6 +15,7 @@ from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 from parsemark.corpora import Corpus
 from parsemark.errors import UsageError, require_known
 from parsemark.matching import match_by_ngrams
+from parsemark.matching.tables import is_positive
 from parsemark.metrics import get_metric
 from parsemark.metrics.table_input import TableInput
 from parsemark.model import Element, Prediction, Status
@@ -23,7 +24,6 @@ from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol, get_protocol
 from parsemark.protocols.run_data.broken_pages import complete_sums, contradictions
 from parsemark.protocols.run_data.unread_pages import run_kinds, unread_scans, unscored
-from parsemark.protocols.tables import is_positive
 from parsemark.stats.intervals import t_quantile
 from parsemark.stats.prediction_powered import Estimate, estimate_mean, standings
 from parsemark.store import Run

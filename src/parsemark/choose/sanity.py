@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from parsemark.corpora import Corpus
 from parsemark.errors import PdfError
 from parsemark.formats.notation import fold_notation
+from parsemark.matching.tables import is_positive
 from parsemark.model import Prediction, Status, Table
 from parsemark.pdf import SeenPage, page_text, seen_page
 from parsemark.pdf.page_kinds import MIN_LAYER
-from parsemark.protocols.evidence.page_evidence import compare, gives_tables_alone
-from parsemark.protocols.tables import is_positive
+from parsemark.protocols.evidence.words import compare, gives_tables_alone
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
 from parsemark import api
 from parsemark.cli import options as opt
 from parsemark.cli import running
-from parsemark.cli.printing import plain_console, plain_table
+from parsemark.cli.printing import plain_console
 from parsemark.cli.trial import print_trial
 from parsemark.errors import UsageError
-from parsemark.plain_words import counted, rounded
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from parsemark.protocols.document.component_scores import TaskResult
+from parsemark.plain_words import counted
 
 
 def bench(
@@ -46,10 +41,6 @@ def bench(
         Path | None,
         Option(help="File that `choose --route` wrote: run on each page the parser that it names."),
     ] = None,
-    task: Annotated[
-        str | None,
-        Option(help="Run the parsers on single elements, cut out of the pages: ocr, table or formula."),
-    ] = None,
 ) -> None:
     """Run parsers on a corpus; print a leaderboard and write an HTML report.
 
@@ -67,13 +58,6 @@ def bench(
         raise UsageError("--route names the parsers: leave --parser out.")
     with running.stoppable(console) as events:
         loaded = running.load(corpus, strict=strict)
-        if task is not None:
-            if not parser:
-                raise UsageError("--task needs parsers: --parser tesseract --parser rapidocr.")
-            recipe = next(iter(protocol or ()), "document")
-            made = api.bench_task(task, loaded, parser, how, out=out, protocol=recipe, events=events)
-            _print_task(console, task, *made)
-            return
         if route is not None:
             run = api.parse_routed(loaded, route, how, out=out, overwrite=overwrite, events=events)
         else:
@@ -100,26 +84,6 @@ def bench(
         console.print(f"\nReport: {page}", soft_wrap=True)
     running.require_some_success(run, events.n_pages, console)
     running.require_answers(summaries, console)
-
-
-def _print_task(console: Console, task: str, folder: Path, results: dict[str, TaskResult]) -> None:
-    """Compare what parsers made of the elements of a task, each cut out of its page."""
-    from parsemark.protocols.document.component_scores import MEANINGS
-
-    shown = list(dict.fromkeys(name for found in results.values() for name in found.figures))
-    heads = [f"{name.replace('_', f'_{chr(10)}')} {MEANINGS.get(name, '')[:1]}" for name in shown]
-    rows = [
-        (parser, str(found.n), str(found.n_missing), *(rounded(value, 4) for value in found.figures.values()))
-        for parser, found in results.items()
-    ]
-    console.print(plain_table(("parser", "crops", "empty", *heads), rows))
-    console.print()
-    for line in (f"{name}: {MEANINGS[name]}" for name in shown if name in MEANINGS):
-        console.print(line, style="dim")
-    for remark in dict.fromkeys(remark for found in results.values() for remark in found.remarks):
-        console.print(f"Note: {remark}")
-    console.print(f"What each parser returned, for parsemark score FILE --task {task}:")
-    console.print(f"{folder}/PARSER.json", soft_wrap=True)
 
 
 def try_file(

@@ -133,7 +133,7 @@ def site(
 
     Example: parsemark site submissions/ --out site/ --verify
     """
-    from parsemark.report.board_site import build_board
+    from parsemark.report.leaderboard_site import build_board
 
     console = plain_console(stderr=True)
     loaded = [running.load(spec) for spec in corpus or ()]
@@ -147,6 +147,7 @@ def site(
         )
     for refused in result.refused:
         say(console, visible(f"! not shown: {refused.path}: {refused.why}"))
-    typer.echo(f"{counted(result.n_bundles, 'bundle')}, {counted(result.n_leagues, 'league')}: {result.page}")
+    leaderboards = counted(result.n_leaderboards, "leaderboard")
+    typer.echo(f"{counted(result.n_bundles, 'bundle')}, {leaderboards}: {result.page}")
     if result.refused:
         raise typer.Exit(1)

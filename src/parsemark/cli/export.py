@@ -65,9 +65,6 @@ def export(
         Path | None,
         Option(help="Bundle of the run, to be verified; its scores must be the run's (badge)."),
     ] = None,
-    shrink: Annotated[
-        bool, Option("--shrink", help="Remove content from the page while the parser still fails (failure).")
-    ] = False,
     out: Annotated[
         Path | None,
         Option(
@@ -123,7 +120,7 @@ def export(
         one = _at_most_one(parser)
         if one is None or page is None:
             raise UsageError("--format failure writes one page of one parser: add --parser NAME --page ID.")
-        _list(write_repro(opened, one, page, out, shrink=shrink))
+        _list(write_repro(opened, one, page, out))
 
 
 def _list(paths: Iterable[Path]) -> None:

@@ -50,13 +50,13 @@ def require_answers(summaries: Iterable[Summary], console: Console) -> None:
 
 def show_summaries(run: Run, summaries: Iterable[Summary], console: Console) -> None:
     """Print what each protocol says of a run: the verdict in plain words, then the leaderboard."""
-    from parsemark.report.terminal import leaderboard
-    from parsemark.verdicts.plain_verdict import plain_verdict, scored_records
+    from parsemark.report.terminal_leaderboard import leaderboard
+    from parsemark.verdicts.run_verdict import run_verdict, scored_records
 
     for summary in summaries:
         console.print()
         records = scored_records(run, summary.protocol)
-        for sentence in plain_verdict(summary, records, run.manifest.corpus.spec):
+        for sentence in run_verdict(summary, records, run.manifest.corpus.spec):
             console.print(sentence, highlight=False, markup=False)
         console.print()
         console.print(leaderboard(summary, console.width))

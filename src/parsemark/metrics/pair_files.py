@@ -52,7 +52,7 @@ ALL = "all"  # in place of a metric: every one that compares tables, with its de
 
 def expand_metrics(metrics: Sequence[str]) -> list[str]:
     """The specs with `all` spelt out, each once, as they are stored; UsageError where one does not exist."""
-    tables = [str(metric) for metric in list_metrics() if metric.facts.kind == "table"]
+    tables = [str(metric) for metric in list_metrics() if metric.metadata.kind == "table"]
     named = (tables if spec.strip() == ALL else [str(get_metric(spec))] for spec in metrics)
     return list(dict.fromkeys(name for names in named for name in names))
 
@@ -106,7 +106,7 @@ def _score_line(number: int, text: str, metrics: Sequence[Metric[Any]], raw: boo
         failed = (Score(str(m), None, Status.METRIC_FAILED, message=str(error)) for m in metrics)
         return [PairScore(number, identity, score) for score in failed]
     if pair["pred"] is None:
-        empty = ((str(m), m.facts.one_empty, Status.NO_PREDICTION, "no prediction") for m in metrics)
+        empty = ((str(m), m.metadata.one_empty, Status.NO_PREDICTION, "no prediction") for m in metrics)
         return [PairScore(number, identity, Score(*values)) for values in empty]
     return [PairScore(number, identity, guarded(m, partial(score_prepared, m, truth, pred))) for m in metrics]
 

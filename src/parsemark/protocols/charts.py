@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from parsemark.protocols.figures.figure import Figure, FigureInfo, Style, read_toml
-from parsemark.protocols.figures.summary import Slice, Summary
+from parsemark.protocols.run_scores.sums import read_toml
+from parsemark.store.summary import Figure, FigureInfo, Slice, Style, Summary
 
 Mark = Literal["line", "points", "bars", "band"]
 

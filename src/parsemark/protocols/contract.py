@@ -23,12 +23,12 @@ from pydantic import TypeAdapter
 
 from parsemark.errors import ParsemarkError, UsageError
 from parsemark.model import Fact, Page, Prediction
-from parsemark.protocols.figures.figure import FigureSums
-from parsemark.protocols.figures.summary import Ranking, Summary
 from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.run_data.rows import PageScores
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums
 from parsemark.specs import Registry, changed_options, check_options
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Ranking, Summary
 
 
 @dataclass(frozen=True)
@@ -159,8 +159,8 @@ class PageProtocol(ABC):
 
         `parts` are fields of `Summary` that it makes itself; its counts come after documents and pages.
         """
-        from parsemark.protocols.figures.aggregate import page_slices, parser_figures
-        from parsemark.protocols.figures.pair_verdicts import rank
+        from parsemark.protocols.run_scores.aggregate import page_slices, parser_figures
+        from parsemark.protocols.run_scores.pair_verdicts import rank
 
         places = tables.places
         primary: str = parts.setdefault("primary", sums[0].info.name)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from parsemark.model import Box, Element, Page, Prediction
 from parsemark.protocols.charts import Chart, DataTable, Section
-from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.result_files import BoardRun, Files
+from parsemark.store.summary import Summary
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from parsemark.plain_words import UNDEFINED, figure_note, format_value, listed, signed, signed_interval
 from parsemark.protocols import Figure, FigureInfo, Ranking, RunParser, Summary
-from parsemark.protocols.figures.figure import EQUIVALENCE_MARGIN
+from parsemark.store.summary import EQUIVALENCE_MARGIN
 
 Figures = Mapping[str, Mapping[str, Figure]]
 

@@ -13,13 +13,12 @@ from parsemark.parsers import get_parser
 from parsemark.parsers.catalogue import with_version
 from parsemark.parsers.releases import own_package
 from parsemark.pdf import extract_page
-from parsemark.plain_words import counted, one_line, rounded
+from parsemark.plain_words import one_line, rounded
 from parsemark.report.names import safe_name
 from parsemark.store import ParseRecord, Run
 from parsemark.system import write_bytes
 from parsemark.system.scratch import whole_folder
 from parsemark.verdicts.scored_run import ScoredRun
-from parsemark.verdicts.shrinking import Shrunk, shrink_page
 
 MOST_LINES = 60
 _SUFFIX = {"markdown": "md", "html": "html", "latex": "tex"}
@@ -53,14 +52,11 @@ def _lines(elements: Sequence[Element]) -> list[str]:
     return found
 
 
-def write_repro(
-    run: Run, parser: str, sample: str, out: Path | None = None, *, shrink: bool = False
-) -> list[Path]:
+def write_repro(run: Run, parser: str, sample: str, out: Path | None = None) -> list[Path]:
     """Write what shows a failure: page, truth, output, differences, and the command that shows it again.
 
-    The parser may be said as `_found` says, the folder is new or empty (by default `repro-PARSER-SAMPLE`);
-    `shrink` adds a smaller page on which the parser fails in the same way. UsageError if the run has no such
-    page, its PDF is not here, or the folder holds something.
+    The parser may be said as `_found` says, the folder is new or empty (by default `repro-PARSER-SAMPLE`).
+    UsageError if the run has no such page, its PDF is not here, or the folder holds something.
     """
     parser, spec = _found(run, parser)
     record = _record(run, parser, sample)
@@ -82,13 +78,7 @@ def write_repro(
     files["differences.diff"] = "\n".join([*_difference(_lines(true), _lines(found), "truth", parser), ""])
     with whole_folder(out) as folder:
         extract_page(pdf, page_number, folder / "page.pdf")
-        smaller = None
-        if shrink:
-            used = get_parser(spec)
-            used.install()
-            smaller = shrink_page(used, pdf, page_number, truth)
-            files["smaller.pdf"] = smaller.pdf
-        files["README.md"] = _readme(run, record, spec, smaller)
+        files["README.md"] = _readme(run, record, spec)
         for name, content in files.items():
             data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
             write_bytes(folder / name, data)
@@ -145,7 +135,7 @@ def _readable(raw: bytes) -> tuple[str, str | bytes]:
     return (name, content) if isinstance(content, str) else ("output.json", raw)
 
 
-def _readme(run: Run, record: ParseRecord, spec: str, smaller: Shrunk | None) -> str:
+def _readme(run: Run, record: ParseRecord, spec: str) -> str:
     entry = run.manifest.parser(record.parser)
     versions = ", ".join(f"{k} {v}" for k, v in entry.versions.items()) if entry else ""
     lines = [f"# {record.parser} on {record.sample}", "", f"Versions: {versions or 'not told'}."]
@@ -169,10 +159,4 @@ def _readme(run: Run, record: ParseRecord, spec: str, smaller: Shrunk | None) ->
         "",
         f"    parsemark try page.pdf --parser {shlex.quote(spec)} --pages 1",
     ]
-    if smaller is not None:
-        lines += [
-            "",
-            f"`smaller.pdf` fails in the same way with {smaller.n_left} of "
-            f"{counted(smaller.n_objects, 'object')} on the page ({counted(smaller.n_tries, 'try')}).",
-        ]
     return "\n".join(lines) + "\n"

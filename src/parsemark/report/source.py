@@ -14,8 +14,8 @@ import polars as pl
 from parsemark.errors import UsageError
 from parsemark.model import AttributeValue, Status
 from parsemark.protocols import Figure, FigureSums, RunParser, RunView
-from parsemark.protocols.figures.aggregate import attribute_label, page_attributes
 from parsemark.protocols.run_data.broken_pages import complete_sums
+from parsemark.protocols.run_scores.aggregate import attribute_label, page_attributes
 from parsemark.report.colours import colour_indices
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.store import Run

@@ -23,10 +23,10 @@ from typing import Any, Protocol
 import polars as pl
 
 from parsemark.errors import StoreError
-from parsemark.protocols.figures.summary import Summary
 from parsemark.store.blobs import BlobStore
 from parsemark.store.manifest import Manifest, read_manifest, write_manifest
 from parsemark.store.parses import ParseLog
+from parsemark.store.summary import Summary
 from parsemark.store.tables import SCHEMAS, TableFiles, frame_of
 from parsemark.system import locked, make_folder, remove_tree, write_bytes
 

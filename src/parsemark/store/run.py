@@ -15,11 +15,11 @@ from parsemark.errors import ParsemarkError, StoreError, UsageError
 from parsemark.extras import needed_for
 from parsemark.formats.model_json import page_from_json, prediction_from_json
 from parsemark.model import Page, Prediction
-from parsemark.protocols.figures.summary import Summary
-from parsemark.protocols.run_data.tables import RunTables
 from parsemark.store.folder import MANIFEST, SUMMARY, RunFolder
 from parsemark.store.manifest import Manifest, read_manifest
 from parsemark.store.records import ParseRecord
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Summary
 from parsemark.store.tables import PROTOCOL_TABLES, SCHEMAS, StoredTables
 
 

@@ -14,8 +14,8 @@ import polars as pl
 
 from parsemark.errors import FormatError, StoreError, WriteError
 from parsemark.model import Status
-from parsemark.protocols.run_data.tables import RunTables
 from parsemark.store.manifest import Manifest
+from parsemark.store.run_tables import RunTables
 from parsemark.system import make_folder, replacing
 
 SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {

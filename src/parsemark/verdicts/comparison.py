@@ -1,6 +1,6 @@
 """Two parsers of a run, or the same parsers in two runs: how far apart are they, and how sure is that?
 
-The verdict on a pair is made in one place, `protocols.figures.pair_verdicts`, for leaderboards and `compare`.
+The verdict on a pair is made in one place, `run_scores.pair_verdicts`, for leaderboards and `compare`.
 """
 
 import math
@@ -12,12 +12,12 @@ import numpy as np
 from parsemark.errors import UsageError, require_known
 from parsemark.plain_words import counted
 from parsemark.protocols import FigureInfo, PageProtocol, RunTables, Summary, Verdict, get_protocol
-from parsemark.protocols.figures.figure import FigureSums, Floats
-from parsemark.protocols.figures.pair_verdicts import rank, verdicts_on_pairs
 from parsemark.protocols.run_data.broken_pages import complete_sums
-from parsemark.protocols.run_data.tables import Places
+from parsemark.protocols.run_scores.pair_verdicts import rank, verdicts_on_pairs
+from parsemark.protocols.run_scores.sums import FigureSums, Floats
 from parsemark.specs import Spec, parse_spec
 from parsemark.store import Run, report_damage
+from parsemark.store.run_tables import Places
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ import numpy as np
 
 from parsemark.errors import UsageError
 from parsemark.protocols import Figure, FigureSums
-from parsemark.protocols.figures.figure import DocumentSums
-from parsemark.protocols.figures.pair_verdicts import verdicts_on_pairs
 from parsemark.protocols.run_data.broken_pages import complete_sums
+from parsemark.protocols.run_scores.pair_verdicts import verdicts_on_pairs
+from parsemark.protocols.run_scores.sums import DocumentSums
 from parsemark.stats.intervals import jackknife_interval, t_quantile, t_tails
 from parsemark.store import ParseRecord, Run, report_damage
 from parsemark.verdicts.comparison import PageDifference, main_scores

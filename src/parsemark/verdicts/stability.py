@@ -20,12 +20,12 @@ from rapidfuzz.distance import Indel
 from parsemark.consensus.agreement import prediction_tables, table_likeness
 from parsemark.corpora.stable_variants import ORIGINAL, LeftOutVariant, RewrittenCorpus
 from parsemark.model import Prediction, Status
-from parsemark.protocols.evidence.page_evidence import output_words
-from parsemark.protocols.figures.aggregate import from_sums, mean_statistic
-from parsemark.protocols.figures.figure import Figure
+from parsemark.protocols.evidence.words import output_words
 from parsemark.protocols.run_data.broken_pages import complete_sums
+from parsemark.protocols.run_scores.aggregate import from_sums, mean_statistic
 from parsemark.stats.intervals import sum_by_cluster
 from parsemark.store import Run
+from parsemark.store.summary import Figure
 from parsemark.verdicts.scored_run import ScoredRun
 
 STILL = 0.0005  # a score that moves by less has not

@@ -9,7 +9,7 @@ from tests.metrics.reader.reading import read, value
 
 import parsemark.metrics
 from parsemark.metrics.reader import align
-from parsemark.metrics.reader.parameters import Parameters
+from parsemark.metrics.reader.prices import Parameters
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.model import Status, Table
 

@@ -39,13 +39,6 @@ def check(
         Option(metavar="CORRECTIONS", help="Write a copy with the corrections of this file to --out."),
     ] = None,
     limit: Annotated[int, Option(min=0, help="Maximum number of findings to list; 0 lists all.")] = 20,
-    reveal: Annotated[
-        Path | None,
-        Option(
-            help="A revealed FILE.secret.json: also check that these are the pages of its commitment "
-            "(FILE.json beside it)."
-        ),
-    ] = None,
     strict: opt.Strict = False,
 ) -> None:
     """Check a corpus: hashes, boxes, and how faithful the truth is to the PDFs. Find and correct errors.
@@ -65,14 +58,14 @@ def check(
     elif run is not None:
         _audit(corpus, loaded, run, out, limit)
     else:
-        _check(loaded, limit, reveal)
+        _check(loaded, limit)
 
 
-def _check(found: Corpus, limit: int, reveal: Path | None) -> None:
+def _check(found: Corpus, limit: int) -> None:
     from parsemark.corpora.check import check_corpus
 
     with page_progress("Checking pages", len(found)) as progress:
-        report = check_corpus(found, progress, reveal)
+        report = check_corpus(found, progress)
     for line in report.problems:
         print(f"PROBLEM {line}")
     for line in report.disagreements[: limit or None]:

@@ -10,7 +10,7 @@ from typer import Option
 
 from parsemark.cli import options as opt
 from parsemark.cli import running
-from parsemark.cli.printing import page_progress, plain_console, plain_table
+from parsemark.cli.printing import plain_console, plain_table
 from parsemark.errors import PdfError
 from parsemark.plain_words import counted
 from parsemark.system import replacing, write_text
@@ -144,7 +144,7 @@ def _print_tags(file: Path, *, as_json: bool) -> None:
             plain_console().print(plain_table(("", ""), lines, words=2, title=title, show_header=False))
 
 
-Format = Literal["detector", "assertions", "olmocr", "crops-table", "crops-formula", "crops-text"]
+Format = Literal["detector", "assertions", "olmocr"]
 
 
 def export(
@@ -161,22 +161,11 @@ def export(
     - assertions: yes/no statements that follow from the truth, one JSON line each, for
       `answers(facts=FILE)`.
     - olmocr: the same in the form of olmOCR-bench.
-    - crops-table, crops-formula, crops-text: these elements, cut out of their pages, as the corpus
-      `omnidocbench:OUT/crops.json`, for parsers of single elements.
 
     Example: parsemark corpus export my-corpus/ --format assertions --out assertions.jsonl
     """
     loaded = running.load(corpus)
-    kind, _, part = format.partition("-")
-    if kind == "crops":
-        from parsemark.corpora.crops import FILE, KINDS, write_crops
-
-        chosen = next(name for name in KINDS if name == part)
-        with page_progress("Cutting out", len(loaded)) as progress:
-            found = write_crops(loaded, out, chosen, progress=progress)
-        left = f", {found.n_left_out} left out (no box, too small, or no picture)" if found.n_left_out else ""
-        print(f"{counted(found.n_crops, 'crop')}{left}: omnidocbench:{out / FILE}")
-    elif format == "detector":
+    if format == "detector":
         from parsemark.corpora.describe import write_detector_input
 
         print(f"{counted(write_detector_input(loaded.samples(), out, dpi), 'page')} in {out}")

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parsemark.consensus.ensemble import elect, estimate_jury
+from parsemark.consensus.ensemble import elect, estimate_rates
 from parsemark.consensus.table_votes import find_candidates
 from parsemark.engine.derived.estimated import signals
 from parsemark.engine.import_outputs import table_element
@@ -126,13 +126,15 @@ def add_ensemble(run: Run, parsers: Sequence[str], min_confidence: float = ENSEM
     listed = ",".join(f"{key}={value}" for key, value in sorted(options.items()))
     name = f"ensemble({listed})" if listed else "ensemble"
     by_sample = {sample: find_candidates(seen) for sample, seen in _predictions(run, parsers)}
-    jury = estimate_jury([c for found in by_sample.values() for c in found], parsers, run.manifest.engines)
+    engine_rates = estimate_rates(
+        [c for found in by_sample.values() for c in found], parsers, run.manifest.engines
+    )
 
     def change(outputs: dict[str, ParseRecord]) -> bytes | None:
         sample = next(iter(outputs.values())).sample
         if sample not in by_sample:
             return None
-        elements = [_raw_table(e) for e in elect(by_sample[sample], jury, min_confidence)]
+        elements = [_raw_table(e) for e in elect(by_sample[sample], engine_rates, min_confidence)]
         return json.dumps({"format": "elements", "elements": elements}, ensure_ascii=False).encode()
 
     settings = {"min_confidence": min_confidence, "parsers": "+".join(parsers)}

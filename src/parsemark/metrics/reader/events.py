@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from parsemark.metrics.reader.parameters import Parameters
+from parsemark.metrics.reader.prices import Parameters
 
 FULL_SCORE = 10.0
 UNASKED = 0.3

@@ -107,14 +107,14 @@ def _names(lines: Sequence[Sequence[str]]) -> dict[Words, set[int]]:
     Where a notation has no spans, the name of a group stands in its first line alone.
     """
     names: dict[Words, set[int]] = defaultdict(set)
-    carried = [""] * _MAX_LEVELS
+    groups = [""] * _MAX_LEVELS
     for k, line in enumerate(lines):
         head = [text.strip() for text in line[:_MAX_LEVELS]]
         for level, text in enumerate(head):
             if text:
-                carried[level:] = [text, *[""] * (_MAX_LEVELS - level - 1)]
+                groups[level:] = [text, *[""] * (_MAX_LEVELS - level - 1)]
         for levels in range(1, len(head) + 1):
-            for texts in (head[:levels], [*carried[: levels - 1], head[levels - 1]]):
+            for texts in (head[:levels], [*groups[: levels - 1], head[levels - 1]]):
                 if name := name_of(texts):
                     names[name].add(k)
     return names

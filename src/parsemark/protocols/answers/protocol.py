@@ -9,11 +9,11 @@ from typing import ClassVar, Literal
 from parsemark.model import Fact, Page, Prediction, Status
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures.figure import FigureSums
-from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import PageView, PageViews, Presentation
 from parsemark.protocols.run_data.rows import PageScores, ScoreRow
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Summary
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class AnswersProtocol(PageProtocol):
         import polars as pl
 
         from parsemark.protocols.answers.files import read_facts
-        from parsemark.protocols.figures.aggregate import failed_scores
+        from parsemark.protocols.run_scores.aggregate import failed_scores
 
         sums = self.figure_sums(tables)
         columns = ("sample", "element", "metric", "parser", "status", "message")

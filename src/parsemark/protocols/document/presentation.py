@@ -16,8 +16,6 @@ import polars as pl
 from parsemark.protocols.charts import DataTable, TableColumn, TableRow, captioned, table_needs
 from parsemark.protocols.document.published.profile import SWITCH_SENTENCES, get_profile
 from parsemark.protocols.document.strict.view import view_page
-from parsemark.protocols.figures.figure import Figure
-from parsemark.protocols.figures.summary import Slice
 from parsemark.protocols.presentation import (
     ErrorKind,
     NamedProfile,
@@ -29,6 +27,7 @@ from parsemark.protocols.presentation import (
     errors_by_kind,
 )
 from parsemark.protocols.run_data.rows import PAGE_LEVEL
+from parsemark.store.summary import Figure, Slice
 
 _STRICT = (
     "rules of its own, which are not made of the switches of the published profiles. Every element of truth "

@@ -14,7 +14,8 @@ from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.document.annotation import TABLES_ONLY
 from parsemark.protocols.document.published.profile import get_profile
-from parsemark.protocols.figures.aggregate import (
+from parsemark.protocols.run_data.rows import PAGE_LEVEL
+from parsemark.protocols.run_scores.aggregate import (
     MAX_VALUES,
     attribute_label,
     element_attributes,
@@ -26,10 +27,9 @@ from parsemark.protocols.figures.aggregate import (
     page_slices,
     run_sums,
 )
-from parsemark.protocols.figures.figure import FigureInfo, FigureSums, read_figures
-from parsemark.protocols.figures.summary import Slice, Summary
-from parsemark.protocols.run_data.rows import PAGE_LEVEL
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums, read_figures
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import FigureInfo, Slice, Summary
 
 NO_TRUTH = "No page of this corpus has truth, so nothing could be scored, and there is no order of parsers."
 _TABLE_METRICS = ("teds", "teds_structure", "table_edit", "table_edits", "table_length")

@@ -8,19 +8,19 @@ import numpy as np
 import polars as pl
 
 from parsemark.plain_words import counted
-from parsemark.protocols.evidence.page_evidence import EXTRAS, NUMBERS, TABLES_ALONE
-from parsemark.protocols.figures.aggregate import mean_statistic, run_sums, total_statistic
-from parsemark.protocols.figures.figure import FigureSums, read_figures
+from parsemark.protocols.evidence.words import EXTRAS, NUMBERS, TABLES_ALONE
 from parsemark.protocols.run_data.rows import PAGE_LEVEL
-from parsemark.protocols.run_data.tables import RunTables
 from parsemark.protocols.run_data.unread_pages import unscored
+from parsemark.protocols.run_scores.aggregate import mean_statistic, run_sums, total_statistic
+from parsemark.protocols.run_scores.sums import FigureSums, read_figures
+from parsemark.store.run_tables import RunTables
 
 MAX_WORST = 50
 _NAMED = 3  # examples in a note
 
 
 def _pages(tables: RunTables) -> pl.DataFrame:
-    """One row for each page of a parser: how many words have which fate; null where nobody can say."""
+    """One row for each page of a parser: how many words have which status; null where nobody can say."""
     columns = ("sample", "parser", "metric", "value")
     rows = tables.read("scores", *columns, where=pl.col("element") == PAGE_LEVEL)
     rows = rows.filter(~pl.col("sample").is_in(list(unscored(tables))))

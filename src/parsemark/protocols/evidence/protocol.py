@@ -11,22 +11,22 @@ from parsemark.errors import PdfError
 from parsemark.model import Page, Prediction, Status
 from parsemark.pdf import SeenPage, seen_page
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.evidence.page_evidence import (
+from parsemark.protocols.evidence.words import (
     EXTRAS,
-    FATES,
     NUMBERS,
+    PAGE_STATUSES,
     TABLES_ALONE,
     compare,
     gives_tables_alone,
 )
-from parsemark.protocols.figures.figure import FigureSums
-from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import PageViews, Presentation
 from parsemark.protocols.run_data.rows import PageScores, ScoreRow
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Summary
 
 FOUND = "found"  # metric of the rows of findings
-WRONG = "wrong"  # metric of the page: how many words have any other fate than to be kept
+WRONG = "wrong"  # metric of the page: how many words have any other status than to be kept
 MAX_FINDINGS = 500  # of a page; the figures count all of them
 
 
@@ -105,7 +105,7 @@ def _rows(seen: SeenPage, prediction: Prediction) -> PageScores:
         prediction = Prediction(prediction.sample, prediction.parser, prediction.status, text="")
     found = compare(seen, prediction)
     rows = []
-    names = ("words", "said", *FATES, *EXTRAS)
+    names = ("words", "said", *PAGE_STATUSES, *EXTRAS)
     page = {"width": seen.width, "height": seen.height, "source": seen.source, "why": seen.why}
     for name in (*names, *(NUMBERS + name for name in names)):
         told = json.dumps(page) if name == "words" else None

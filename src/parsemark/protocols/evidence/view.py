@@ -8,7 +8,7 @@ from typing import Any
 
 from parsemark.formats import markdown_of
 from parsemark.model import Box, Prediction, Status
-from parsemark.protocols.evidence.page_evidence import EXTRAS, FATES
+from parsemark.protocols.evidence.words import EXTRAS, PAGE_STATUSES
 from parsemark.protocols.presentation import PageMatch, PageView
 from parsemark.protocols.run_data.rows import PAGE_LEVEL
 
@@ -47,7 +47,7 @@ def page_view(rows: Sequence[Mapping[str, Any]], prediction: Prediction) -> Page
         message = f"not judged: {told.get('words')}"
     shares = {
         name: counts[name] / of
-        for name in (*FATES, *EXTRAS)
+        for name in (*PAGE_STATUSES, *EXTRAS)
         if (of := counts.get("said" if name in EXTRAS else "words"))
     }
     extra = [match.pred for match in matches if match.category in EXTRAS]

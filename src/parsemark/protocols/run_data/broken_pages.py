@@ -17,19 +17,19 @@ import polars as pl
 from parsemark.formats.model_json import page_from_json
 from parsemark.plain_words import counted, listed
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures.aggregate import (
+from parsemark.protocols.run_data.rows import BROKEN
+from parsemark.protocols.run_data.unread_pages import kind_notes, scored_counts
+from parsemark.protocols.run_scores.aggregate import (
     mean_statistic,
     page_slices,
     parser_figures,
     total_statistic,
 )
-from parsemark.protocols.figures.figure import FigureSums, Floats, Statistic, SumsOnDemand, read_figures
-from parsemark.protocols.figures.pair_verdicts import rank
-from parsemark.protocols.figures.summary import Summary
-from parsemark.protocols.run_data.rows import BROKEN
-from parsemark.protocols.run_data.tables import RunTables
-from parsemark.protocols.run_data.unread_pages import kind_notes, scored_counts
+from parsemark.protocols.run_scores.pair_verdicts import rank
+from parsemark.protocols.run_scores.sums import FigureSums, Floats, Statistic, SumsOnDemand, read_figures
 from parsemark.stats.detection import ratio
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Summary
 
 
 def broken_pages(tables: RunTables) -> dict[str, dict[str, str]]:
@@ -179,7 +179,7 @@ def _count(broken: Mapping[str, Mapping[str, str]], tables: RunTables) -> Figure
         parser: np.array([[float(name in broken.get(parser, ())), 1.0] for name in names])
         for parser in tables.parsers
     }
-    info = read_figures("parsemark.protocols.figures", "left_out")["broken_pages"]
+    info = read_figures("parsemark.protocols.run_scores", "left_out")["broken_pages"]
     return FigureSums(info, names, documents, sums, total_statistic)
 
 

@@ -20,7 +20,7 @@ from parsemark.pdf.page_kinds import (
     stored_kinds,
 )
 from parsemark.plain_words import counted, listed
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.store.run_tables import RunTables
 
 _MOST_NAMED = 3
 

@@ -8,17 +8,15 @@ import polars as pl
 from parsemark.formats.model_json import page_from_json
 from parsemark.model import Status
 from parsemark.plain_words import counted
-from parsemark.protocols.figures.aggregate import (
+from parsemark.protocols.run_data.rows import PAGE_LEVEL
+from parsemark.protocols.run_scores.aggregate import (
     failed_scores,
     mean_sums,
     page_slices,
     run_sums,
     sums_of_rows,
 )
-from parsemark.protocols.figures.figure import FigureSums, read_figures
-from parsemark.protocols.figures.summary import Summary
-from parsemark.protocols.run_data.rows import PAGE_LEVEL
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums, read_figures
 from parsemark.protocols.semantic.options import SemanticOptions
 from parsemark.protocols.semantic.page import (
     EXTRA_TABLES,
@@ -29,6 +27,8 @@ from parsemark.protocols.semantic.page import (
     TEDS,
     truth_complexity,
 )
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Summary
 
 PRIMARY = "semantic"
 LEVELS = ("simple", "moderate", "complex")

@@ -24,13 +24,12 @@ from parsemark.kernels.ngrams import multiset_f1, text_bag
 from parsemark.matching import match_by_ngrams
 from parsemark.matching.combine import stack_tables
 from parsemark.matching.ngrams import MIN_PAIR_F1
-from parsemark.matching.one_to_one import element_text
+from parsemark.matching.tables import element_text, is_positive
 from parsemark.metrics import TableInput, get_metric
 from parsemark.model import Category, Element, Page, Prediction, Score, Status, Table
 from parsemark.model.table import complexity
 from parsemark.protocols.run_data.rows import MatchRow, PageScores, ScoreRow
 from parsemark.protocols.semantic.options import NGRAMS, READER, SemanticOptions
-from parsemark.protocols.tables.matched_tables import is_positive
 
 SEMANTIC, TEDS = "semantic", "teds"
 EXTRA_TABLES, JUDGE_COST, JUDGE_SECONDS = "extra_tables", "judge_cost_usd", "judge_seconds"

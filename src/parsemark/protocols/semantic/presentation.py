@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from functools import partial
 
+from parsemark.matching.tables import CONFIDENCE_THRESHOLD
 from parsemark.protocols import charts
 from parsemark.protocols.charts import Chart, ChartAxis, DataTable, Section, Series, TableColumn
 from parsemark.protocols.presentation import Presentation, RunParser, RunView
-from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD
 
 _captioned = partial(charts.captioned, __package__)
 _SCORES = tuple(str(score) for score in range(11))

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from parsemark.model import Page, Prediction
-from parsemark.protocols.figures.figure import FigureSums
-from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.run_data.rows import PageScores
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums
 from parsemark.protocols.semantic.options import SemanticOptions
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Summary
 
 
 @dataclass(frozen=True)

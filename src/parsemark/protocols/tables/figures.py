@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.protocols.figures.aggregate import from_sums, make_figure, mean_statistic
-from parsemark.protocols.figures.figure import Figure, FigureInfo, FigureSums, Floats, Statistic, SumsOnDemand
-from parsemark.protocols.figures.summary import Slice
+from parsemark.matching.tables import CONFIDENCE_THRESHOLD, THETA
+from parsemark.protocols.run_scores.aggregate import from_sums, make_figure, mean_statistic
+from parsemark.protocols.run_scores.sums import FigureSums, Floats, Statistic, SumsOnDemand
 from parsemark.protocols.tables.figure_definitions import SENSITIVITY, short_name
-from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, THETA, MatchedTables, TruthPages
+from parsemark.protocols.tables.matched_tables import MatchedTables, TruthPages
 from parsemark.stats.detection import (
     CTDAR_THRESHOLDS,
     average_precision,
@@ -31,6 +31,7 @@ from parsemark.stats.parser_confidence import (
     reliability_bins,
     risk_coverage,
 )
+from parsemark.store.summary import Figure, FigureInfo, Slice
 
 PageSums = Callable[[MatchedTables], Floats]
 RankedStatistic = Callable[[NDArray[np.bool_], float], float | None]

@@ -27,7 +27,7 @@ from parsemark.formats.model_json import page_from_json, page_to_json
 from parsemark.matching.combine import repeated_rows, slice_rows, stack_tables
 from parsemark.model import TRUTH_ERROR, Element, Fact, Page, Prediction, Status, Table
 from parsemark.protocols.page_elements import in_order
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.store.run_tables import RunTables
 
 NUMBERS = ("part", "region")
 CONTINUED = "continued"

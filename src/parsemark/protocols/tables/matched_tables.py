@@ -14,23 +14,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parsemark.formats.model_json import page_from_json
-from parsemark.matching.one_to_one import BOX_RULE, ORDER_RULE
+from parsemark.matching.tables import BOX_RULE, CONFIDENCE_THRESHOLD, ORDER_RULE
 from parsemark.model import AttributeValue
-from parsemark.protocols.figures.aggregate import attribute_groups, element_attributes
-from parsemark.protocols.figures.figure import Floats
-from parsemark.protocols.run_data.tables import Kindred, RunTables
-from parsemark.protocols.tables.figure_definitions import metric_facts
-
-THETA = 0.5  # a table counts as found if its match overlaps it by more than this
-CONFIDENCE_THRESHOLD = 0.5
-"""A prediction with a known confidence at or below this is not a positive prediction."""
+from parsemark.protocols.run_scores.aggregate import attribute_groups, element_attributes
+from parsemark.protocols.run_scores.sums import Floats
+from parsemark.protocols.tables.figure_definitions import metric_metadata
+from parsemark.store.run_tables import Kindred, RunTables
 
 _ARRAYS = ("page", "overlap", "confidence", "positive", "count")
-
-
-def is_positive(confidence: float | None) -> bool:
-    """Whether a prediction counts as a table: its confidence is above the threshold, or not known."""
-    return confidence is None or confidence > CONFIDENCE_THRESHOLD
 
 
 def is_by_place(rule: str) -> bool:
@@ -194,7 +185,7 @@ def _evidence(
     sure = rows["confidence"].is_not_null()
     structure = {}
     for number, metric in enumerate(metrics):
-        credit = metric_facts(metric).credit
+        credit = metric_metadata(metric).credit
         values = rows[f"value{number}"].to_list()
         structure[metric] = np.array([0.0 if value is None else credit(value) for value in values])
     return MatchedTables(

@@ -16,13 +16,12 @@ import polars as pl
 
 from parsemark.errors import PdfError
 from parsemark.matching.ngrams import put_together
-from parsemark.matching.one_to_one import NGRAM_RULE
+from parsemark.matching.tables import CONFIDENCE_THRESHOLD, NGRAM_RULE, THETA
 from parsemark.metrics import get_metric
 from parsemark.metrics.table_input import TableInput
 from parsemark.model import Element, Table
 from parsemark.pdf import made_with
 from parsemark.protocols.charts import DataTable, TableColumn, TableRow, captioned, table_needs
-from parsemark.protocols.figures.figure import Figure, read_toml
 from parsemark.protocols.presentation import (
     ErrorKind,
     Explanation,
@@ -31,10 +30,11 @@ from parsemark.protocols.presentation import (
     RunView,
     ScoredTables,
 )
+from parsemark.protocols.run_scores.sums import read_toml
 from parsemark.protocols.tables.figure_definitions import metric_words, short_name
-from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, THETA
 from parsemark.protocols.tables.page import truth_input
 from parsemark.protocols.tables.soric_charts import charts_of_parser, sections
+from parsemark.store.summary import Figure
 
 METRIC = "reader"
 MAX_CELLS = 1_000

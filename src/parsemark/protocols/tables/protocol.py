@@ -10,11 +10,11 @@ from parsemark.errors import UsageError
 from parsemark.metrics import get_metric
 from parsemark.model import Page, Prediction
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures.figure import FigureSums
-from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.run_data.rows import PageScores
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Summary
 
 PRIMARY_METRIC = "grits_con"
 """The structure metric of the ranking: of the three published ones it agrees best with people."""
@@ -54,7 +54,7 @@ class TablesProtocol(PageProtocol):
                 "do not compare, and a table that was cut in two has no one-to-one answer."
             )
         for spec in self.all_metrics:  # a wrong one is refused before anything is parsed
-            kind = get_metric(spec).facts.kind
+            kind = get_metric(spec).metadata.kind
             if kind != "table":
                 raise UsageError(f"{spec} compares {kind}s, not tables; see: parsemark list metrics")
 

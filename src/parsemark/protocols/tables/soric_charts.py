@@ -22,9 +22,9 @@ from parsemark.protocols.charts import (
     captioned,
     interval_bars,
 )
-from parsemark.protocols.figures.figure import Figure
 from parsemark.protocols.presentation import RunParser, RunView
 from parsemark.protocols.tables.figure_definitions import metric_range, metric_words, short_name, worst_value
+from parsemark.store.summary import Figure
 
 _captioned = partial(captioned, __package__)
 RULE_NAMES = {

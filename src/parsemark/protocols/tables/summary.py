@@ -15,11 +15,12 @@ from typing import Any
 
 import polars as pl
 
-from parsemark.matching.one_to_one import BOX_RULE, CONTENT_RULE, NGRAM_RULE, ORDER_RULE
+from parsemark.matching.tables import BOX_RULE, CONTENT_RULE, NGRAM_RULE, ORDER_RULE, THETA
 from parsemark.model import Status
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures.aggregate import (
+from parsemark.protocols.run_data.rows import PAGE_LEVEL
+from parsemark.protocols.run_scores.aggregate import (
     failed_scores,
     make_figure,
     mean_sums,
@@ -27,10 +28,7 @@ from parsemark.protocols.figures.aggregate import (
     parser_figures,
     run_sums,
 )
-from parsemark.protocols.figures.figure import Figure, FigureInfo, FigureSums
-from parsemark.protocols.figures.summary import Summary
-from parsemark.protocols.run_data.rows import PAGE_LEVEL
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums
 from parsemark.protocols.tables.figure_definitions import SHORT_NAMES, figure_definitions, short_name
 from parsemark.protocols.tables.figures import (
     SumBuilder,
@@ -40,9 +38,11 @@ from parsemark.protocols.tables.figures import (
     risk_over_coverage,
     table_slices,
 )
-from parsemark.protocols.tables.matched_tables import THETA, MatchedTables, TruthPages, gather, is_by_place
+from parsemark.protocols.tables.matched_tables import MatchedTables, TruthPages, gather, is_by_place
 from parsemark.protocols.tables.page import BOXES_FOUND, EVIDENT_TABLES, RANKED, TABLES_FOUND
 from parsemark.specs import is_derived
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Figure, FigureInfo, Summary
 
 RULES = (BOX_RULE, CONTENT_RULE, NGRAM_RULE)
 WITHOUT_TRUTH = ("tables_per_page", "invented_characters")
@@ -295,9 +295,9 @@ def _doubtful_negatives(run: RunMatches) -> list[str]:
     )
     engines = {parser: e for parser, e in run.tables.engines.items() if not is_derived(parser)}
     pairs = found.select("sample", "parser").iter_rows()
-    voices = Counter(sample for sample, _ in {(s, engines[p]) for s, p in pairs if p in engines})
+    counts = Counter(sample for sample, _ in {(s, engines[p]) for s, p in pairs if p in engines})
     least = max(2, len(set(engines.values())) // 2 + 1)
-    doubtful = sorted(sample for sample, n in voices.items() if n >= least)
+    doubtful = sorted(sample for sample, n in counts.items() if n >= least)
     if not doubtful:
         return []
     n_more = len(doubtful) - _MOST_NAMED

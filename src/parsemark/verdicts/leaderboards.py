@@ -1,10 +1,10 @@
-"""Many bundles as leagues: results that may be compared, put together into one run.
+"""Many bundles as leaderboards: results that may be compared, put together into one run.
 
-A league is one corpus (by its hash), the same pages of it, one protocol with every choice fixed (also the
-matching rule, which `tables` else takes from the data) and one comparability number. Inside a league all
+A leaderboard is one corpus (by its hash), the same pages of it, one protocol with every choice fixed (also
+the matching rule, which `tables` else takes from the data) and one comparability number. Inside it all
 parsers have answered the same questions and were marked by the same rules, so their tables can be joined and
-summarised together: intervals and verdicts are then those of one run. A number of a league never depends on
-who else joins. Across leagues nothing is ever compared.
+summarised together: intervals and verdicts are then those of one run. Its numbers never depend on who else
+joins. Across leaderboards nothing is ever compared.
 
 Names belong to someone: a name of a built-in parser to the built-in worker, any other to who submitted it
 first; outputs that were made elsewhere are marked. What is not so gets a name that says it.
@@ -102,7 +102,7 @@ class Entry:
 
 
 @dataclass
-class League:
+class Leaderboard:
     """Entries that may be compared."""
 
     protocol: str  # with every choice fixed
@@ -119,7 +119,7 @@ class League:
         """Name of its folder: made by us."""
         parts = self.protocol, self.comparability, self.corpus.hash, self.pages, self.rule
         identity = "\0".join(map(str, parts))
-        return f"league-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
+        return f"leaderboard-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
 
     @property
     def is_ours(self) -> bool:
@@ -179,9 +179,9 @@ def _submission(path: Path) -> Submission:
         return Submission(path, file_sha256(path), *said, pages, samples.height, summaries)
 
 
-def make_leagues(submissions: Sequence[Submission]) -> list[League]:
-    """Sort entries into leagues; the oldest submission comes first in `submissions`."""
-    leagues: dict[str, League] = {}
+def make_leaderboards(submissions: Sequence[Submission]) -> list[Leaderboard]:
+    """Sort entries into leaderboards; the oldest submission comes first in `submissions`."""
+    leaderboards: dict[str, Leaderboard] = {}
     needed: set[str] = set()
     owners: dict[str, str | None] = {}
     for submission in submissions:
@@ -195,22 +195,22 @@ def make_leagues(submissions: Sequence[Submission]) -> list[League]:
                 entry = Entry(submission, parser, protocol.spec, taken)
                 of_pages = submission.manifest.corpus, submission.pages, submission.n_pages
                 for number, (spec, rule) in enumerate(_fixed(protocol, summary, parser.name)):
-                    new = League(spec, protocol.comparability, *of_pages, rule)
-                    own = leagues.setdefault(new.key, new).entries
+                    new = Leaderboard(spec, protocol.comparability, *of_pages, rule)
+                    own = leaderboards.setdefault(new.key, new).entries
                     # Of equal versions the latest run counts.
                     own[:] = [*(e for e in own if e.identity != entry.identity), entry]
                     if number == 0:
                         needed.add(new.key)
-    # By text every parser can be matched; that league is shown only where somebody cannot be in a better one.
-    shown = [league for key, league in leagues.items() if key in needed]
-    order = list(dict.fromkeys(league.protocol for league in shown))
+    # By text every parser can be matched; that one is shown only where somebody cannot be in a better one.
+    shown = [leaderboard for key, leaderboard in leaderboards.items() if key in needed]
+    order = list(dict.fromkeys(leaderboard.protocol for leaderboard in shown))
     # By what matters least first: sorting keeps the order of equal ones.
     shown.sort(key=lambda g: (g.corpus.name, g.corpus.version, g.is_partial, g.key))
     return sorted(shown, key=lambda g: (order.index(g.protocol), -g.comparability))
 
 
 def _fixed(protocol: ProtocolEntry, summary: Summary, parser: str) -> list[tuple[str, str]]:
-    """The specs, each with its rule, under which a parser may stand in a league; the preferred one first."""
+    """The specs, each with its rule, under which a parser may be ranked; the preferred one first."""
     stated = summary.settings.get("match", "")
     try:
         recipe = get_protocol(protocol.spec)
@@ -229,18 +229,19 @@ def builtin_worker(name: str) -> str | None:
     return None if script is None else file_sha256(script)
 
 
-def join_league(
-    league: League, entries: Mapping[str, Entry], folder: Path, corpora: Sequence[Corpus] = ()
+def join_leaderboard(
+    leaderboard: Leaderboard, entries: Mapping[str, Entry], folder: Path, corpora: Sequence[Corpus] = ()
 ) -> Run:
-    """Make one run of the entries of a league, by the names that they get in it, summarised anew. PDFs and
-    truths come from the corpora if the league's is among them.
+    """Make one run of the entries of a leaderboard, by the names that they get in it, summarised anew.
+
+    PDFs and truths come from the corpora if the leaderboard's is among them.
     """
     newest = max((e.submission for e in entries.values()), key=lambda s: (s.index.has_truth, s.created))
     made = {
         "command": ["parsemark", "board"],
         "code_version": __version__,
         "parsers": [e.parser.model_copy(update={"name": name}) for name, e in entries.items()],
-        "protocols": [league.protocol],
+        "protocols": [leaderboard.protocol],
         "parsing_anew": {},
     }
     run = Run.create(folder, newest.manifest.model_copy(update=made))
@@ -261,10 +262,12 @@ def join_league(
             if path == newest.path:
                 files.write_table("samples", bundle.table("samples"))
     for name, parts in tables.items():
-        files.write_table(name, pl.concat(parts), None if name == "parses" else league.protocol)
+        files.write_table(name, pl.concat(parts), None if name == "parses" else leaderboard.protocol)
     for corpus in corpora:
-        if corpus.hash == league.corpus.hash:
+        if corpus.hash == leaderboard.corpus.hash:
             files.replace_samples(sample_rows(corpus, run.table("samples")))
     write_predictions(run)
-    files.write_summary(complete_summary(get_protocol(league.protocol), run.run_tables(league.protocol)))
+    files.write_summary(
+        complete_summary(get_protocol(leaderboard.protocol), run.run_tables(leaderboard.protocol))
+    )
     return run

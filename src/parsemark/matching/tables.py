@@ -14,9 +14,17 @@ from parsemark.model import Element, Match, Matching, Table
 Similarity = NDArray[np.float64]
 Variant = Literal["literal", "per_cell", "overlapping"]
 
-THRESHOLD = 0.5  # a pair counts as found if it is more alike than this
+THETA = 0.5  # a table counts as found if its match is more alike, or overlaps it by more, than this
+CONFIDENCE_THRESHOLD = 0.5
+"""A prediction with a known confidence at or below this is not a positive prediction."""
+
 BOX_RULE, CONTENT_RULE, NGRAM_RULE = "bbox", "content", "ngrams"
 ORDER_RULE = "order"  # the first with the first, as boards do it that join or number tables
+
+
+def is_positive(confidence: float | None) -> bool:
+    """Whether a prediction counts as a table: its confidence is above the threshold, or not known."""
+    return confidence is None or confidence > CONFIDENCE_THRESHOLD
 
 
 def match_one_to_one(
@@ -73,7 +81,7 @@ def content_bag(table: Table, variant: Variant = "literal") -> Bag:
     return chunk_bigrams(table_text(table), overlapping=variant == "overlapping")
 
 
-def best_pairs(similarity: Similarity, threshold: float = THRESHOLD) -> list[tuple[int, int]]:
+def best_pairs(similarity: Similarity, threshold: float = THETA) -> list[tuple[int, int]]:
     """The pairs of the best assignment; pairs without any similarity are left out.
 
     Best is the one with the most pairs above the threshold, and of these the one with the largest sum: two
@@ -118,7 +126,7 @@ def assign_by_confidence(
     """
     pairs: dict[int, int] = {}
     for col in sorted(range(len(pred)), key=lambda c: (-confidence[c], c)):
-        free = [r for r in range(len(truth)) if r not in pairs and similarity[r, col] > THRESHOLD]
+        free = [r for r in range(len(truth)) if r not in pairs and similarity[r, col] > THETA]
         if free:
             pairs[max(free, key=lambda r: (similarity[r, col], -r))] = col
     return _matching(rule, truth, pred, similarity, pairs)

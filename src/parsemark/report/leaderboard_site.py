@@ -1,4 +1,4 @@
-"""A public leaderboard from many bundles: corpora × parsers, history, and the report of every league."""
+"""A public leaderboard from many bundles: corpora × parsers, history, and the report of every leaderboard."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from parsemark.report.leaderboard_table import Scale, leaderboard_cell, leaderbo
 from parsemark.report.names import safe_name
 from parsemark.report.site import Link, ReportOptions, SitePages, new_site
 from parsemark.system import remove_tree
-from parsemark.verdicts.leagues import (
+from parsemark.verdicts.leaderboards import (
     Entry,
-    League,
+    Leaderboard,
     Refused,
     Submission,
-    join_league,
-    make_leagues,
+    join_leaderboard,
+    make_leaderboards,
     read_submissions,
 )
 
@@ -36,13 +36,13 @@ class BoardResult:
 
     page: Path
     n_bundles: int
-    n_leagues: int
+    n_leaderboards: int
     refused: tuple[Refused, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LeagueColumn:
-    """A league as a column of the matrix."""
+class MatrixColumn:
+    """A leaderboard as a column of the matrix."""
 
     title: str
     note: str
@@ -64,7 +64,7 @@ def build_board(
     is replaced.
 
     `corpora` give the truth for `verify`, which scores every bundle anew (one that does not verify is not
-    shown), and the pictures of pages in reports, written for every league with `reports`.
+    shown), and the pictures of pages in reports, written for every leaderboard with `reports`.
     """
     _old_board(out)
     submissions, refused = read_submissions(paths)
@@ -73,11 +73,11 @@ def build_board(
         refused += unsound
     if not submissions and not refused:
         raise UsageError(f"No bundle (*.zip) in {', '.join(str(p) for p in paths)}.")
-    leagues = make_leagues(submissions)
+    leaderboards = make_leaderboards(submissions)
     with new_site(out, MARK, "parsemark site", lambda: _old_board(out)) as made:
-        site = _BoardSite(made, leagues, corpora, reports=reports, tell=tell)
+        site = _BoardSite(made, leaderboards, corpora, reports=reports, tell=tell)
         site.write(submissions, refused, verified=verify)
-    return BoardResult(out / "index.html", len(submissions), len(leagues), tuple(refused))
+    return BoardResult(out / "index.html", len(submissions), len(leaderboards), tuple(refused))
 
 
 def _verified(
@@ -102,16 +102,16 @@ class _BoardSite(SitePages):
     def __init__(
         self,
         root: Path,
-        leagues: Sequence[League],
+        leaderboards: Sequence[Leaderboard],
         corpora: Sequence[Corpus],
         *,
         reports: bool,
         tell: Callable[[str], None],
     ) -> None:
         super().__init__(root)
-        self._leagues, self._corpora, self._reports, self._tell = leagues, corpora, reports, tell
+        self._leaderboards, self._corpora, self._reports, self._tell = leaderboards, corpora, reports, tell
         self._scratch = root.parent
-        names = sorted({entry.name for league in leagues for entry in league.entries})
+        names = sorted({entry.name for leaderboard in leaderboards for entry in leaderboard.entries})
         colours = colour_indices(names)
         self._parsers = {n: RunParser(n, colours[n], safe_name(n), "history") for n in names}
 
@@ -123,17 +123,17 @@ class _BoardSite(SitePages):
         """All pages."""
         self.write_assets()
         histories: dict[str, list[dict[str, Any]]] = {name: [] for name in self._parsers}
-        columns: dict[tuple[str, int], list[LeagueColumn]] = {}
+        columns: dict[tuple[str, int], list[MatrixColumn]] = {}
         headlines: dict[tuple[str, int], FigureInfo] = {}
-        for league in self._leagues:
-            self._tell(f"{league.protocol} on {league.corpus.name} {league.corpus.version}")
-            key = league.protocol, league.comparability
-            summary, entries = self._summary(league)
+        for leaderboard in self._leaderboards:
+            self._tell(f"{leaderboard.protocol} on {leaderboard.corpus.name} {leaderboard.corpus.version}")
+            key = leaderboard.protocol, leaderboard.comparability
+            summary, entries = self._summary(leaderboard)
             headlines.setdefault(key, summary.info(summary.primary))
-            columns.setdefault(key, []).append(self._column(league, summary, entries))
-            for name, rows in self._history(league, summary).items():
+            columns.setdefault(key, []).append(self._column(leaderboard, summary, entries))
+            for name, rows in self._history(leaderboard, summary).items():
                 histories[name].append(rows)
-        # One protocol in one version, whose leagues stand side by side without being compared.
+        # One protocol in one version, whose leaderboards stand side by side without being compared.
         sections: list[dict[str, Any]] = []
         for key, own in columns.items():
             named = {"protocol": key[0], "comparability": key[1], "headline": headlines[key]}
@@ -144,8 +144,8 @@ class _BoardSite(SitePages):
             page = self._parsers[name].href.removesuffix(".html")
             self.page(page, template="history.html", parser=self._parsers[name], parts=parts)
 
-    def _ordered(self, columns: Sequence[LeagueColumn], headline: FigureInfo) -> list[RunParser]:
-        """The parsers of some leagues, the best of the first league first."""
+    def _ordered(self, columns: Sequence[MatrixColumn], headline: FigureInfo) -> list[RunParser]:
+        """The parsers of some leaderboards, the best of the first leaderboard first."""
         sign = -1.0 if headline.higher_is_better else 1.0
 
         def places(parser: RunParser) -> list[float]:
@@ -156,45 +156,54 @@ class _BoardSite(SitePages):
         present = [p for n, p in self._parsers.items() if any(n in c.standings for c in columns)]
         return sorted(present, key=places)
 
-    def _summary(self, league: League) -> tuple[Summary, Mapping[str, Entry]]:
-        """The league put together; of another version of the protocol, only what the newest bundle states."""
-        entries = league.latest()
-        if not league.is_ours:
-            newest = league.entries[-1].submission
+    def _summary(self, leaderboard: Leaderboard) -> tuple[Summary, Mapping[str, Entry]]:
+        """Its entries together; of another version of the protocol, only what the newest bundle states."""
+        entries = leaderboard.latest()
+        if not leaderboard.is_ours:
+            newest = leaderboard.entries[-1].submission
             own = {name: e for name, e in entries.items() if e.submission is newest}
-            return newest.summaries[league.protocol], own
-        run = join_league(league, entries, self._scratch / league.key, self._corpora)
+            return newest.summaries[leaderboard.protocol], own
+        run = join_leaderboard(leaderboard, entries, self._scratch / leaderboard.key, self._corpora)
         if self._reports:
-            build_site(run.path, self.root / league.key, ReportOptions(home="../index.html"))
-        summary = run.summary(league.protocol)
+            build_site(run.path, self.root / leaderboard.key, ReportOptions(home="../index.html"))
+        summary = run.summary(leaderboard.protocol)
         remove_tree(run.path)
         return summary, entries
 
-    def _column(self, league: League, summary: Summary, entries: Mapping[str, Entry]) -> LeagueColumn:
+    def _column(
+        self, leaderboard: Leaderboard, summary: Summary, entries: Mapping[str, Entry]
+    ) -> MatrixColumn:
         parsers = [self._parsers[name] for name in entries]
         board = leaderboard_table(parsers, summary, summary.parsers, summary.ranking)
-        has_report = self._reports and league.is_ours
+        has_report = self._reports and leaderboard.is_ours
         standings: dict[str, dict[str, Any]] = {}
         for row in (row for row in board.rows if summary.primary in row.cells):
-            entry, href = entries[row.parser.name], f"{league.key}/parser-{row.parser.key}.html"
+            entry, href = entries[row.parser.name], f"{leaderboard.key}/parser-{row.parser.key}.html"
             reached = {"cell": row.cells[summary.primary], "rank": row.rank.text}
             told = {"version": entry.version, "warning": _warning(entry, summary)}
             standings[row.parser.name] = {**reached, "href": href if has_report else "", **told}
-        note = (f"matched by {league.rule} · " if league.rule else "") + counted(league.n_pages, "page")
-        if league.is_partial:
-            note += f" of {league.corpus.n_samples:,}"
-        title, href = f"{league.corpus.name} {league.corpus.version}", f"{league.key}/index.html"
-        note += f" · {league.corpus.hash[:8]}"
+        note = (f"matched by {leaderboard.rule} · " if leaderboard.rule else "") + counted(
+            leaderboard.n_pages, "page"
+        )
+        if leaderboard.is_partial:
+            note += f" of {leaderboard.corpus.n_samples:,}"
+        title, href = (
+            f"{leaderboard.corpus.name} {leaderboard.corpus.version}",
+            f"{leaderboard.key}/index.html",
+        )
+        note += f" · {leaderboard.corpus.hash[:8]}"
         axis = board.axes.get(summary.primary)
-        return LeagueColumn(title, note, href if has_report else "", axis, standings)
+        return MatrixColumn(title, note, href if has_report else "", axis, standings)
 
-    def _history(self, league: League, latest: Summary) -> dict[str, dict[str, Any]]:
-        """Parser to its versions in a league, each with what changed since the one before."""
-        named = league.history()
+    def _history(self, leaderboard: Leaderboard, latest: Summary) -> dict[str, dict[str, Any]]:
+        """Parser to its versions in a leaderboard, each with what changed since the one before."""
+        named = leaderboard.history()
         several = len(named) > len({e.name for e in named.values()})
-        if several and league.is_ours:
-            run = join_league(league, named, self._scratch / f"{league.key}-all", self._corpora)
-            summary, by_label = run.summary(league.protocol), True
+        if several and leaderboard.is_ours:
+            run = join_leaderboard(
+                leaderboard, named, self._scratch / f"{leaderboard.key}-all", self._corpora
+            )
+            summary, by_label = run.summary(leaderboard.protocol), True
             remove_tree(run.path)
         else:
             summary, by_label = latest, False
@@ -206,16 +215,16 @@ class _BoardSite(SitePages):
             before: str | None = None
             for label, entry in own:
                 figure = summary.figure(label if by_label else name, summary.primary)
-                if figure is None or (not by_label and entry is not league.latest()[name]):
+                if figure is None or (not by_label and entry is not leaderboard.latest()[name]):
                     continue
                 verdict = summary.ranking.verdict(label, before) if by_label and before else None
                 rows.append({"entry": entry, "cell": leaderboard_cell(info, figure), "verdict": verdict})
                 before = label
             found[name] = {
-                "league": league,
+                "leaderboard": leaderboard,
                 "info": info,
                 "axis": Scale(0.0, info.top) if info.top is not None else None,
-                "href": f"{league.key}/index.html" if self._reports and league.is_ours else "",
+                "href": f"{leaderboard.key}/index.html" if self._reports and leaderboard.is_ours else "",
                 "rows": rows[::-1],
             }
         return found

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from parsemark.model import AttributeValue, Element, Status
 from parsemark.pdf.page_kinds import TRAITS, stored_kinds
-from parsemark.protocols.figures.figure import Figure, FigureInfo, FigureSums, Floats, Statistic, read_figures
-from parsemark.protocols.figures.summary import Slice
 from parsemark.protocols.run_data.rows import PAGE_LEVEL
-from parsemark.protocols.run_data.tables import RunTables
 from parsemark.protocols.run_data.unread_pages import survived, unscored
+from parsemark.protocols.run_scores.sums import FigureSums, Floats, Statistic, read_figures
 from parsemark.stats.detection import ratio
 from parsemark.stats.intervals import Range, jackknife_interval, sum_by_cluster
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Figure, FigureInfo, Slice
 
 MAX_VALUES = 20  # an attribute with more values than this is an identifier or a measurement, not a group
 

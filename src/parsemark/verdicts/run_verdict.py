@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from parsemark.plain_words import counted, listed, told_apart_by
 from parsemark.protocols.contract import get_protocol
-from parsemark.protocols.figures.summary import Summary, Verdict
 from parsemark.protocols.run_data.unread_pages import unscored
 from parsemark.stats.paired_test import FEWEST_DOCUMENTS
 from parsemark.store import ParseRecord, Run
+from parsemark.store.summary import Summary, Verdict
 
 WEAK_BY = 0.1  # how far below its own score a parser is on pages that it is said to fail on
 _MOST_KINDS = 2
@@ -25,7 +25,7 @@ def scored_records(run: Run, protocol: str) -> list[ParseRecord]:
     return [record for record in run.records() if record.sample not in gone]
 
 
-def plain_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str) -> list[str]:
+def run_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str) -> list[str]:
     """Sentences, the answer first; without truth what is known, and the next step."""
     best = summary.ranking.best
     figure = summary.figure(best, summary.primary) if best is not None else None

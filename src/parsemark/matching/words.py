@@ -46,7 +46,7 @@ _AT_ONCE = 256  # cells that are compared with all others at once
 Stretches = tuple[list[int], list[int]]
 
 
-class Fate(StrEnum):
+class WordStatus(StrEnum):
     """What became of a word."""
 
     KEPT = "kept"
@@ -94,13 +94,13 @@ class PageAtom:
 
 
 @dataclass(slots=True)
-class WordFates:
+class WordComparison:
     """What became of the words of a page, and where the words of an output come from."""
 
     page: Sequence[PageAtom]
     output: Sequence[str]
-    of_page: list[Fate]
-    of_output: list[Fate]
+    of_page: list[WordStatus]
+    of_output: list[WordStatus]
     place: list[int | None]  # of each word of the page, the position in the output at which it surely stands
     said: dict[int, str] = field(default_factory=dict)  # what stands in the output for an altered word
     moved: set[int] = field(default_factory=set)  # words of the page before something that they follow
@@ -108,42 +108,42 @@ class WordFates:
     """Stretches of words of which the first comes before the second, however the page is read."""
 
 
-def word_fates(
+def compare_words(
     page: Sequence[PageAtom], hidden: Sequence[str], output: Sequence[str], beside: Sequence[str] = ()
-) -> WordFates:
+) -> WordComparison:
     """Compare the visible words of a page, in the order of the file, with those of an output.
 
     Nobody can see the `hidden` words of its text layer; those `beside` belong to the page without being its
     text, and nobody asks for them.
     """
     page, output = page[:MAX_WORDS], output[:MAX_WORDS]
-    fates = [Fate.LOST] * len(page), [Fate.INVENTED] * len(output)
-    found = WordFates(page, output, *fates, [None] * len(page), neighbours=list(neighbours(page)))
+    statuses = [WordStatus.LOST] * len(page), [WordStatus.INVENTED] * len(output)
+    found = WordComparison(page, output, *statuses, [None] * len(page), neighbours=list(neighbours(page)))
     for step in (_anchor, _regroup, _glued, _alter, _rest):
         step(found)
     _extras(found, hidden, beside)
     for k, atom in enumerate(page):
         if atom.edge or not counts(atom.text):
-            found.of_page[k] = Fate.PASSED
+            found.of_page[k] = WordStatus.PASSED
     for k, text in enumerate(output):
         if not counts(text):
-            found.of_output[k] = Fate.PASSED
+            found.of_output[k] = WordStatus.PASSED
     found.moved.update(moved(found.neighbours, found.place))
     return found
 
 
-def _keep(found: WordFates, i: int, j: int, *, sure: bool = True) -> None:
-    found.of_page[i] = found.of_output[j] = Fate.KEPT
+def _keep(found: WordComparison, i: int, j: int, *, sure: bool = True) -> None:
+    found.of_page[i] = found.of_output[j] = WordStatus.KEPT
     if sure:
         found.place[i] = j
 
 
-def _anchor(found: WordFates) -> None:
+def _anchor(found: WordComparison) -> None:
     """Put words in order; blocks that stand elsewhere come in later rounds, in runs of two words or more."""
     words = [atom.text for atom in found.page]
     for turn in range(_ROUNDS):
-        left = [i for i, fate in enumerate(found.of_page) if fate is Fate.LOST]
-        right = [j for j, fate in enumerate(found.of_output) if fate is Fate.INVENTED]
+        left = [i for i, status in enumerate(found.of_page) if status is WordStatus.LOST]
+        right = [j for j, status in enumerate(found.of_output) if status is WordStatus.INVENTED]
         if not left or not right:
             return
         alike = LCSseq.opcodes([words[i] for i in left], [found.output[j] for j in right])
@@ -168,37 +168,37 @@ def _steady(
             yield i, j
 
 
-def _regroup(found: WordFates) -> None:
+def _regroup(found: WordComparison) -> None:
     """Find words of one side that are several of the other: hyphens, blanks that are missing or too many."""
     joined = defaultdict[str, list[tuple[int, ...]]](list)
-    for own in _joins(found.of_output, Fate.INVENTED):
+    for own in _joins(found.of_output, WordStatus.INVENTED):
         joined["".join(found.output[j] for j in own)].append(own)
-    for own in _joins(found.of_page, Fate.LOST):
-        if any(found.of_page[i] is not Fate.LOST for i in own):
+    for own in _joins(found.of_page, WordStatus.LOST):
+        if any(found.of_page[i] is not WordStatus.LOST for i in own):
             continue
         if sum(counts(found.page[i].text) for i in own) >= _SHORT:
             continue  # words run together; a hyphen or a blank parts two
         text = "".join(found.page[i].text for i in own)
         for other in joined.get(text, ()):
-            if all(found.of_output[j] is Fate.INVENTED for j in other):
+            if all(found.of_output[j] is WordStatus.INVENTED for j in other):
                 is_kept = _says_the_same_numbers(found, own, other) and not _is_torn(found, own, other)
-                fate = Fate.KEPT if is_kept else Fate.ALTERED
+                status = WordStatus.KEPT if is_kept else WordStatus.ALTERED
                 for k, i in enumerate(own):
-                    found.of_page[i], found.place[i] = fate, other[min(k, len(other) - 1)]
-                    if fate is Fate.ALTERED:
+                    found.of_page[i], found.place[i] = status, other[min(k, len(other) - 1)]
+                    if status is WordStatus.ALTERED:
                         found.said[i] = " ".join(found.output[j] for j in other)
                 for j in other:
-                    found.of_output[j] = fate
+                    found.of_output[j] = status
                 break
 
 
-def _is_torn(found: WordFates, own: Sequence[int], other: Sequence[int]) -> bool:
+def _is_torn(found: WordComparison, own: Sequence[int], other: Sequence[int]) -> bool:
     """Whether the output parts what the page has as one word; letters that are all set apart are one."""
     letters = [found.output[j] for j in other if not is_number(found.output[j])]
     return len(other) > len(own) and len(letters) > 1 and any(map(counts, letters))
 
 
-def _says_the_same_numbers(found: WordFates, own: Sequence[int], other: Sequence[int]) -> bool:
+def _says_the_same_numbers(found: WordComparison, own: Sequence[int], other: Sequence[int]) -> bool:
     """Whether words that are put together otherwise leave numbers as they are, or group their thousands."""
     ours, theirs = [found.page[i].text for i in own], [found.output[j] for j in other]
     if [*filter(is_number, ours)] == [*filter(is_number, theirs)]:
@@ -209,28 +209,28 @@ def _says_the_same_numbers(found: WordFates, own: Sequence[int], other: Sequence
     return near and _THOUSANDS.fullmatch(" ".join(parted)) is not None
 
 
-def _glued(found: WordFates) -> None:
+def _glued(found: WordComparison) -> None:
     """Find words that the output runs together, however many: they are altered."""
     starts: dict[str, list[int]] = {}
-    for i, fate in enumerate(found.of_page):
-        if fate is Fate.LOST:
+    for i, status in enumerate(found.of_page):
+        if status is WordStatus.LOST:
             starts.setdefault(found.page[i].text[:_MAX_JOINED], []).append(i)
-    for j, fate in enumerate(found.of_output):
+    for j, status in enumerate(found.of_output):
         said = found.output[j]
-        if fate is not Fate.INVENTED or len(said) < 2 * _MAX_JOINED:
+        if status is not WordStatus.INVENTED or len(said) < 2 * _MAX_JOINED:
             continue
         for size in range(1, _MAX_JOINED + 1):
             for start in starts.get(said[:size], ()):
                 own = _spelling(found, start, said)
                 for i in own:
-                    if found.of_page[i] is Fate.LOST:
-                        found.of_page[i], found.said[i] = Fate.ALTERED, said
+                    if found.of_page[i] is WordStatus.LOST:
+                        found.of_page[i], found.said[i] = WordStatus.ALTERED, said
                 if own:
-                    found.of_output[j] = Fate.ALTERED
+                    found.of_output[j] = WordStatus.ALTERED
                     break
 
 
-def _spelling(found: WordFates, start: int, said: str) -> range:
+def _spelling(found: WordComparison, start: int, said: str) -> range:
     """The words from one on that spell a text together; none if they do not."""
     at, end = 0, start
     while at < len(said) and end < len(found.page) and said.startswith(found.page[end].text, at):
@@ -238,53 +238,56 @@ def _spelling(found: WordFates, start: int, said: str) -> range:
     return range(start, end) if at == len(said) else range(0)
 
 
-def _joins(fates: Sequence[Fate], wanted: Fate) -> Iterator[tuple[int, ...]]:
+def _joins(statuses: Sequence[WordStatus], wanted: WordStatus) -> Iterator[tuple[int, ...]]:
     """Stretches of neighbours of which nothing is known yet, the longest first."""
-    runs = _runs(fates, wanted)
+    runs = _runs(statuses, wanted)
     for size in range(_MAX_JOINED, 0, -1):
         for run in runs:
             yield from (tuple(run[k : k + size]) for k in range(len(run) - size + 1))
 
 
-def _alter(found: WordFates) -> None:
+def _alter(found: WordComparison) -> None:
     """Pair what is left between the same two words of both sides: one stands in place of the other."""
     before = -1
-    for i, fate in enumerate(found.of_page):
-        if fate is not Fate.LOST:
+    for i, status in enumerate(found.of_page):
+        if status is not WordStatus.LOST:
             before = i if found.place[i] is not None else before
             continue
         j = -1 if before < 0 else found.place[before]
         assert j is not None
-        while (j := j + 1) < len(found.output) and found.of_output[j] in (Fate.INVENTED, Fate.ALTERED):
+        while (j := j + 1) < len(found.output) and found.of_output[j] in (
+            WordStatus.INVENTED,
+            WordStatus.ALTERED,
+        ):
             said, word = found.output[j], found.page[i].text
-            if found.of_output[j] is not Fate.INVENTED or is_number(word) != is_number(said):
+            if found.of_output[j] is not WordStatus.INVENTED or is_number(word) != is_number(said):
                 continue
             if is_number(word) or Indel.normalized_similarity(word, said) >= _ALIKE:
-                found.of_page[i] = found.of_output[j] = Fate.ALTERED
+                found.of_page[i] = found.of_output[j] = WordStatus.ALTERED
                 found.said[i] = said
                 break
 
 
-def _rest(found: WordFates) -> None:
+def _rest(found: WordComparison) -> None:
     """What is left of both sides and equal was kept; if both have it equally often, in the same order."""
     left, wanted = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
-    for j, fate in enumerate(found.of_output):
-        if fate is Fate.INVENTED:
+    for j, status in enumerate(found.of_output):
+        if status is WordStatus.INVENTED:
             left[found.output[j]].append(j)
-    for i, fate in enumerate(found.of_page):
-        if fate is Fate.LOST:
+    for i, status in enumerate(found.of_page):
+        if status is WordStatus.LOST:
             wanted[found.page[i].text].append(i)
     for text, own in wanted.items():
         for i, j in zip(own, left[text], strict=False):
             _keep(found, i, j, sure=len(own) == len(left[text]))
 
 
-def _extras(found: WordFates, hidden: Sequence[str], beside: Sequence[str]) -> None:
+def _extras(found: WordComparison, hidden: Sequence[str], beside: Sequence[str]) -> None:
     """Say where words of the output come from that answer nothing on the page."""
     seen, near = _known([atom.text for atom in found.page])
     near |= {(found.page[one[-1]].text, found.page[other[0]].text) for one, other in found.neighbours}
     (layer, layer_near), allowed = _known(hidden), set(beside)
-    for run in _runs(found.of_output, Fate.INVENTED):
+    for run in _runs(found.of_output, WordStatus.INVENTED):
         texts = [found.output[j] for j in run]
         around = found.output[max(run[0] - 1, 0) : run[-1] + 2]
         pairs, shift = list(pairwise(around)), run[0] - max(run[0] - 1, 0)
@@ -292,11 +295,11 @@ def _extras(found: WordFates, hidden: Sequence[str], beside: Sequence[str]) -> N
         for k, j in enumerate(run):
             text, own = texts[k], pairs[max(k + shift - 1, 0) : k + shift + 1]
             if text in layer and (len(run) == 1 or any(pair in layer_near for pair in own)):
-                found.of_output[j] = Fate.LEAKED
+                found.of_output[j] = WordStatus.LEAKED
             elif text in allowed:
-                found.of_output[j] = Fate.PASSED
+                found.of_output[j] = WordStatus.PASSED
             elif text in seen and (is_short or is_number(text) or any(pair in near for pair in own)):
-                found.of_output[j] = Fate.DOUBLED
+                found.of_output[j] = WordStatus.DOUBLED
 
 
 def _known(words: Sequence[str]) -> tuple[set[str], set[tuple[str, str]]]:
@@ -306,9 +309,9 @@ def _known(words: Sequence[str]) -> tuple[set[str], set[tuple[str, str]]]:
     return {*words, *joined}, pairs
 
 
-def _runs(fates: Sequence[Fate], wanted: Fate) -> list[list[int]]:
-    """Neighbours with the same fate."""
-    places = enumerate(k for k, fate in enumerate(fates) if fate is wanted)
+def _runs(statuses: Sequence[WordStatus], wanted: WordStatus) -> list[list[int]]:
+    """Neighbours with the same status."""
+    places = enumerate(k for k, status in enumerate(statuses) if status is wanted)
     return [[k for _, k in run] for _, run in groupby(places, key=lambda place: place[1] - place[0])]
 
 

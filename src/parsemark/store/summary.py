@@ -4,11 +4,67 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field
-
-from parsemark.protocols.figures.figure import Figure, FigureInfo, FrozenModel
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 SUMMARY_VERSION = 1  # raised whenever a reader of the former version would misread a summary
+Style = Literal["score", "rate", "count", "seconds", "megabytes", "dollars"]
+
+EQUIVALENCE_MARGIN = 0.05
+"""Scores whose difference lies inside ± this share of their range, interval and all, are equivalent."""
+
+
+class FrozenModel(BaseModel):
+    """Data that lies in `summary.json`: nothing unknown, nothing changed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FigureInfo(FrozenModel):
+    """What a figure is: shown wherever its number is."""
+
+    name: str  # its key, in letters, digits, `_` and `.`
+    label: str  # short, for a table's head
+    definition: str
+    denominator: str  # over what it is taken, and what `Figure.n` counts
+    style: Style = "score"
+    higher_is_better: bool = True
+    main: bool = False  # whether it is shown at first; the others come with "all columns"
+    largest: float | None = None
+    """The most that it can be, where its style does not say so: scores go up to 1."""
+
+    @property
+    def top(self) -> float | None:
+        """The most that it can be; None where there is no such value."""
+        return 1.0 if self.largest is None and self.style == "score" else self.largest
+
+    @property
+    def margin(self) -> float | None:
+        """Differences inside ± this are equivalent; None where nothing says what is small."""
+        return None if self.style != "score" or self.top is None else EQUIVALENCE_MARGIN * self.top
+
+    @property
+    def worst(self) -> float | None:
+        """What a page earns that is worth nothing; None where there is no such value."""
+        return 0.0 if self.higher_is_better else self.top
+
+    @property
+    def direction(self) -> str:
+        """In words."""
+        return "higher is better" if self.higher_is_better else "lower is better"
+
+
+class Figure(FrozenModel):
+    """A number with its 95 % interval and its denominator; what is not defined is None."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: float = 0
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both ends, or None."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 class Slice(FrozenModel):
@@ -86,7 +142,9 @@ class Ranking(FrozenModel):
     """Differences to the best below this are mostly not resolved by these documents."""
     by_document: dict[str, float] = Field(default_factory=dict)
     """Parser to the figure if every document counted alike, however much it holds."""
-    leverage: dict[str, float] = Field(default_factory=dict)
+    largest_shares: dict[str, float] = Field(
+        default_factory=dict, validation_alias=AliasChoices("largest_shares", "leverage")
+    )
     """The documents that hold most of what the figure counts, with their share."""
     kinds: str | None = None  # the attribute by which documents are of kinds on which parsers do unlike
     n_kinds: int = 0

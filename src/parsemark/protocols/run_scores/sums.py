@@ -1,4 +1,4 @@
-"""What a figure is, its number with an interval, and the sums over pages that it is made of."""
+"""The sums over pages that figures are made of, and the files that describe figures."""
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -6,62 +6,18 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
 from parsemark.stats.clusters import Contrasts, Kinds, contrasts_over_kinds, find_kinds, influences
 from parsemark.stats.intervals import Range, normalised, sum_by_cluster
+from parsemark.store.summary import FigureInfo
 
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
 """Maps totals (…, quantities) to values (…); NaN where the figure is not defined."""
-Style = Literal["score", "rate", "count", "seconds", "megabytes", "dollars"]
-
-EQUIVALENCE_MARGIN = 0.05
-"""Scores whose difference lies inside ± this share of their range, interval and all, are equivalent."""
-
-
-class FrozenModel(BaseModel):
-    """Data that lies in `summary.json`: nothing unknown, nothing changed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class FigureInfo(FrozenModel):
-    """What a figure is: shown wherever its number is."""
-
-    name: str  # its key, in letters, digits, `_` and `.`
-    label: str  # short, for a table's head
-    definition: str
-    denominator: str  # over what it is taken, and what `Figure.n` counts
-    style: Style = "score"
-    higher_is_better: bool = True
-    main: bool = False  # whether it is shown at first; the others come with "all columns"
-    largest: float | None = None
-    """The most that it can be, where its style does not say so: scores go up to 1."""
-
-    @property
-    def top(self) -> float | None:
-        """The most that it can be; None where there is no such value."""
-        return 1.0 if self.largest is None and self.style == "score" else self.largest
-
-    @property
-    def margin(self) -> float | None:
-        """Differences inside ± this are equivalent; None where nothing says what is small."""
-        return None if self.style != "score" or self.top is None else EQUIVALENCE_MARGIN * self.top
-
-    @property
-    def worst(self) -> float | None:
-        """What a page earns that is worth nothing; None where there is no such value."""
-        return 0.0 if self.higher_is_better else self.top
-
-    @property
-    def direction(self) -> str:
-        """In words."""
-        return "higher is better" if self.higher_is_better else "lower is better"
 
 
 def read_figures(
@@ -96,20 +52,6 @@ def read_figures(
 def read_toml(package: str, name: str) -> dict[str, Any]:
     """A file of data that lies in a package."""
     return tomllib.loads(files(package).joinpath(name).read_text(encoding="utf-8"))
-
-
-class Figure(FrozenModel):
-    """A number with its 95 % interval and its denominator; what is not defined is None."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    n: float = 0
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """Both ends, or None."""
-        return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 class SumsOnDemand(Mapping[str, Floats]):
@@ -164,7 +106,7 @@ class FigureSums:
 
 
 class DocumentSums:
-    """What whole documents add to one figure: the rows that intervals, tests and leverage are made of."""
+    """What whole documents add to one figure: the rows that intervals, tests and shares are made of."""
 
     def __init__(self, figure: FigureSums, parsers: Sequence[str] | None = None) -> None:
         self.figure = figure

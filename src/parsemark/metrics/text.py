@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from parsemark.formats import write_table
 from parsemark.formats.html.markup import Tag, replace_elements, replace_tags, unescape
 from parsemark.kernels import kernel
-from parsemark.metrics.base import MAX_CHARACTER_PAIRS, Facts, Metric, check_pairs
+from parsemark.metrics.base import MAX_CHARACTER_PAIRS, Metadata, Metric, check_pairs
 from parsemark.metrics.bleu import token_ngrams
 from parsemark.metrics.table_input import TableInput
 
@@ -36,7 +36,7 @@ class Bleu4(Metric[TableInput]):
     """
 
     name = "bleu4"
-    facts = Facts(
+    metadata = Metadata(
         title="BLEU-4 of the HTML",
         citation="Papineni et al. 2002, BLEU; smoothing of Lin and Och 2004",
         reference="the papers' definitions; brute force in the tests",
@@ -78,7 +78,7 @@ class TableEdit(Metric[TableInput]):
     """
 
     name = "table_edit"
-    facts = Facts(
+    metadata = Metadata(
         title="Table edit distance (OmniDocBench)",
         higher_is_better=False,
         symmetric=True,

@@ -155,7 +155,7 @@ class RunTables:
 
     @cached_property
     def engines(self) -> dict[str, str]:
-        """What each parser stands on, as far as its name says; settings of one tool are one voice."""
+        """What each parser stands on, as far as its name says; settings of one tool share one vote."""
         return {parser: tool_of(parser) for parser in self.parsers}
 
     @cached_property

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from parsemark.formats.notation import fold_notation
-from parsemark.matching.word_fates import Fate, PageAtom, WordFates, atoms, is_number, word_fates
+from parsemark.matching.words import PageAtom, WordComparison, WordStatus, atoms, compare_words, is_number
 from parsemark.model import Box, Element, Prediction
 from parsemark.pdf import SeenPage
 from parsemark.protocols.page_elements import predicted_elements
 
-FATES = ("kept", "altered", "lost", "moved")
+PAGE_STATUSES = ("kept", "altered", "lost", "moved")
 EXTRAS = ("doubled", "invented", "leaked")
 NUMBERS = "numbers_"  # before the name of a count: the same for numbers alone
 TABLES_ALONE = "tables_alone"  # 1 where an output says nothing but tables, or nothing at all
@@ -25,7 +25,7 @@ _MARKUP = re.compile(r"[$\\]|[_^]\{|<su[bp]>", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class WordFinding:
-    """Some words in a row with the same fate."""
+    """Some words in a row with the same status."""
 
     kind: str
     text: str
@@ -39,7 +39,7 @@ class PageEvidence:
     """What a page says about one output."""
 
     counts: Counter[str]
-    """`words` of the page and `said` by the output, and how many of them have which fate; numbers apart."""
+    """`words` of the page and `said` by the output, and how many of them have which status; numbers apart."""
     findings: tuple[WordFinding, ...]
 
 
@@ -61,8 +61,8 @@ def compare(seen: SeenPage, prediction: Prediction) -> PageEvidence:
                 hidden.append(text)
     known = {atom.text for atom in page}
     output = output_words(prediction, known)
-    fates = word_fates(page, hidden, output, atoms(seen.beside))
-    return PageEvidence(_counted(fates), tuple(_findings(fates)))
+    statuses = compare_words(page, hidden, output, atoms(seen.beside))
+    return PageEvidence(_counted(statuses), tuple(_findings(statuses)))
 
 
 def output_words(prediction: Prediction, known: Set[str] = frozenset()) -> list[str]:
@@ -96,40 +96,42 @@ def _folded(text: str, known: Set[str]) -> tuple[str, ...]:
     return max(folded, plain, key=lambda words: (sum(word in known for word in words) + 1) / (len(words) + 2))
 
 
-def _counted(fates: WordFates) -> Counter[str]:
+def _counted(statuses: WordComparison) -> Counter[str]:
     found: Counter[str] = Counter()
 
     def add(name: str, is_a_number: bool, n: int) -> None:
         found[name] += n
         found[NUMBERS + name] += n * is_a_number
 
-    moved = (i in fates.moved for i in range(len(fates.page)))
-    numbers = (is_number(atom.text) for atom in fates.page)
-    for (fate, number, has_moved), n in Counter(zip(fates.of_page, numbers, moved, strict=True)).items():
-        if fate is not Fate.PASSED:
-            for name in ("words", fate.value, *["moved"] * has_moved):
+    moved = (i in statuses.moved for i in range(len(statuses.page)))
+    numbers = (is_number(atom.text) for atom in statuses.page)
+    for (status, number, has_moved), n in Counter(zip(statuses.of_page, numbers, moved, strict=True)).items():
+        if status is not WordStatus.PASSED:
+            for name in ("words", status.value, *["moved"] * has_moved):
                 add(name, number, n)
-    for (fate, number), n in Counter(zip(fates.of_output, map(is_number, fates.output), strict=True)).items():
-        if fate is not Fate.PASSED:
-            for name in ("said", *[fate.value] * (fate in EXTRAS)):
+    for (status, number), n in Counter(
+        zip(statuses.of_output, map(is_number, statuses.output), strict=True)
+    ).items():
+        if status is not WordStatus.PASSED:
+            for name in ("said", *[status.value] * (status in EXTRAS)):
                 add(name, number, n)
     return found
 
 
-def _findings(fates: WordFates) -> Iterator[WordFinding]:
-    """Neighbours of a line with the same fate together; then the words that are only in the output."""
-    kinds = [str(fate) for fate in fates.of_page]
-    for i in (i for i in fates.moved if fates.of_page[i] is Fate.KEPT):
+def _findings(statuses: WordComparison) -> Iterator[WordFinding]:
+    """Neighbours of a line with the same status together; then the words that are only in the output."""
+    kinds = [str(status) for status in statuses.of_page]
+    for i in (i for i in statuses.moved if statuses.of_page[i] is WordStatus.KEPT):
         kinds[i] = "moved"
-    for (kind, _), group in groupby(range(len(kinds)), lambda i: (kinds[i], fates.page[i].line)):
-        if kind in FATES[1:]:
+    for (kind, _), group in groupby(range(len(kinds)), lambda i: (kinds[i], statuses.page[i].line)):
+        if kind in PAGE_STATUSES[1:]:
             run = list(group)
-            own = [fates.page[i] for i in run]
-            said = " ".join(text for text, _ in groupby(fates.said[i] for i in run if i in fates.said))
+            own = [statuses.page[i] for i in run]
+            said = " ".join(text for text, _ in groupby(statuses.said[i] for i in run if i in statuses.said))
             text = " ".join(atom.text for atom in own)
             numbers = sum(is_number(atom.text) for atom in own)
             yield WordFinding(kind, text, said, Box.hull(atom.box for atom in own), numbers)
-    for fate, same in groupby(zip(fates.of_output, fates.output, strict=True), lambda pair: pair[0]):
-        if fate in EXTRAS:
+    for status, same in groupby(zip(statuses.of_output, statuses.output, strict=True), lambda pair: pair[0]):
+        if status in EXTRAS:
             extra = [word for _, word in same]
-            yield WordFinding(str(fate), " ".join(extra), numbers=sum(map(is_number, extra)))
+            yield WordFinding(str(status), " ".join(extra), numbers=sum(map(is_number, extra)))
