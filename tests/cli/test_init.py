@@ -90,9 +90,8 @@ def test_every_key_is_shown_by_init_and_is_a_flag() -> None:
     full = config.SettingsFile.model_validate(
         {
             "bench": {
-                "corpus": "demo", "parsers": ["x"], "protocols": ["tables"], "match": "auto",
-                "metrics": ["teds"], "rank_by": "teds", "pages": "1", "out": "o", "workers": 1,
-                "timeout_s": 1.0, "memory_mb": 64,
+                "corpus": "demo", "parsers": ["x"], "protocols": ["tables"], "pages": "1",
+                "out": "o", "workers": 1, "timeout_s": 1.0, "memory_mb": 64,
                 "max_cost_usd": 1.0, "cache": True, "strict": True, "report": False,
             },
             "gate": {
@@ -124,7 +123,7 @@ def test_what_is_wrong_is_named(here: Path, text: str, place: str) -> None:
     (here / "parsemark.toml").write_text(text)
     result = invoke("bench")
     assert isinstance(result.exception, UsageError) and place in str(result.exception)
-    assert invoke("metrics").exit_code == 0  # other commands do not read it
+    assert invoke("list", "metrics").exit_code == 0  # other commands do not read it
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "endless", "nothing"])
@@ -137,7 +136,7 @@ def test_what_is_no_file_is_not_passed_over(here: Path, kind: str) -> None:
         "nothing": lambda: path.symlink_to("nowhere"),
     }[kind]()
     result = invoke("gate", "run")
-    assert isinstance(result.exception, UsageError) and "it is no file" in str(result.exception)
+    assert isinstance(result.exception, UsageError) and "is not a file" in str(result.exception)
 
 
 def test_bench_reads_it_and_flags_override_it(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
