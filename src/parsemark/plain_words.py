@@ -165,12 +165,16 @@ def format_value(value: float | None, style: str) -> str:
     return f"{value:,.{DIGITS[style]}f}"
 
 
+INTERVAL = "95 % CI, documents like these"
+"""The question that intervals of scores answer: other documents of these types, in this mix."""
+
+
 def figure_note(interval: tuple[float, float] | None, n: float, style: str) -> str:
     """Interval and denominator of a figure in words."""
     parts = []
     if interval:
         low, high = (format_value(end, style) for end in interval)
-        parts.append(f"95 % interval {low} to {high}")
+        parts.append(f"{low} to {high} ({INTERVAL})")
     parts.append(f"n = {n:,.0f}")
     return ", ".join(parts)
 

@@ -155,7 +155,7 @@ def test_bench_reads_it_and_flags_override_it(here: Path, monkeypatch: pytest.Mo
         f"[bench]\ncorpus = 'demo'\nparsers = ['{ECHO}']\npages = '3'\nout = 'there'\n"
         "protocols = ['tables(match=bbox)']\n"
     )
-    result = invoke("bench", "--pages", "2", "--workers", "1")
+    result = invoke("--trust-config", "bench", "--pages", "2", "--workers", "1")
     assert isinstance(result.exception, StopError)
     assert seen["parsers"] == [str(ECHO)] and seen["pages"] == "2" and seen["out"] == Path("there")
     assert seen["how"].protocols == ("tables(match=bbox)",)
@@ -175,3 +175,36 @@ def test_a_baseline_that_the_settings_name_and_that_is_absent_fails(here: Path) 
     absent = invoke("gate", "no-run")
     assert isinstance(absent.exception, UsageError) and "old run base is not there" in str(absent.exception)
     assert "There is no baseline base yet" in invoke("gate", "no-run", "--save", "base").stderr
+
+
+def test_a_file_of_the_folder_runs_its_own_scripts_after_one_question(
+    here: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path_factory.mktemp("cache")))
+    run: list[Any] = []
+
+    def parse(corpus: Any, parsers: Any, how: Any, **more: Any) -> None:
+        run.append(parsers)
+        raise KeyError
+
+    monkeypatch.setattr("parsemark.api.parse", parse)
+    path = here / "parsemark.toml"
+    path.write_text(f"[bench]\ncorpus = 'demo'\nparsers = ['{ECHO}']\n")
+    refused = invoke("bench")
+    assert isinstance(refused.exception, UsageError) and "--trust-config" in str(refused.exception)
+    assert run == []
+    invoke("--trust-config", "bench")
+    invoke("--config", str(path), "bench")
+    assert len(run) == 2
+
+    monkeypatch.setattr("parsemark.cli.trust._can_ask", lambda: True)
+    assert isinstance(CliRunner().invoke(app, ["bench"], input="n\n").exception, UsageError)
+    assert len(run) == 2
+    CliRunner().invoke(app, ["bench"], input="y\n")
+    CliRunner().invoke(app, ["bench"], input="")  # it is remembered
+    assert len(run) == 4
+    path.write_text("[bench]\ncorpus = 'demo'\nparsers = ['other.py']\n")
+    assert isinstance(CliRunner().invoke(app, ["bench"], input="n\n").exception, UsageError)
+    path.write_text("[bench]\ncorpus = 'demo'\nparsers = ['pdfplumber']\n")
+    invoke("bench")
+    assert run[-1] == ["pdfplumber"]

@@ -5,9 +5,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus
-from tests.engine.hostile_tasks import score_or_die
-from tests.judges.chat_server import ChatServer, completion
+from tests.judges.chatserver import ChatServer, completion
 from tests.store.fabricate import fabricate_manifest
+from tests.system.hostile_tasks import score_or_die
 
 from parsemark.engine.events import Events
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus

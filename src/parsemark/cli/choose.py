@@ -28,6 +28,7 @@ def choose(
     *,
     labels: Annotated[int, Option(min=0, help="How many pages you would label at most.")] = 10,
     parser: opt.Parsers = None,
+    allow_local_builds: opt.AllowLocalBuilds = False,
     protocol: Annotated[str, Option(help="Whose primary figure decides.")] = "tables",
     out: opt.Out = None,
     pages: opt.Pages = None,

@@ -73,6 +73,9 @@ def root(
     config: Annotated[
         Path | None, Option(help="Settings of `bench` and `gate`.", show_default="parsemark.toml")
     ] = None,
+    trust_config: Annotated[
+        bool, Option("--trust-config", help="Run the scripts that a parsemark.toml of this folder names.")
+    ] = False,
     version: Annotated[
         bool, Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
@@ -81,9 +84,12 @@ def root(
     path = config or Path("parsemark.toml")
     is_there = config is not None or path.is_symlink() or path.exists()
     if context.invoked_subcommand in ("bench", "gate") and is_there:
+        from parsemark.cli.trust import require_trust
         from parsemark.config import defaults_of_commands, read_settings
 
         settings = read_settings(path)
+        if config is None and context.invoked_subcommand != "gate":
+            require_trust(path, settings, is_given=trust_config)
         context.default_map = defaults_of_commands(settings)
         if context.default_map.get(context.invoked_subcommand):
             typer.echo(f"Settings: {path}", err=True)

@@ -3,6 +3,7 @@
 Help drawn with rich would start half as fast, and read worse in a pipe.
 """
 
+import os
 from collections.abc import Callable, Mapping
 from inspect import signature
 from pathlib import Path
@@ -119,5 +120,21 @@ Protocols = Annotated[
 Cache = Annotated[bool, Option("--cache/--no-cache", help="Reuse outputs of earlier runs.")]
 Overwrite = Annotated[bool, Option("--overwrite", help="Delete the run in OUT and start again.")]
 Strict = Annotated[bool, Option("--strict", help="Fail if any part of the corpus is unreadable.")]
+
+
+def _allow_local_builds(is_allowed: bool) -> None:
+    if is_allowed:
+        os.environ["PARSEMARK_ALLOW_LOCAL_BUILDS"] = "1"  # also for the processes that we start
+
+
+AllowLocalBuilds = Annotated[
+    bool,
+    Option(
+        "--allow-local-builds",
+        callback=_allow_local_builds,
+        expose_value=False,
+        help="Build parsers' packages that come from folders or repositories; that runs their code.",
+    ),
+]
 NewCorpus = Annotated[Path, Option("--out", help="Folder of the new corpus.")]
 Processes = Annotated[int | None, Option(help="Number of processes.", show_default="one per CPU")]

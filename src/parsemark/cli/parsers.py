@@ -86,6 +86,7 @@ def install(
             "--lock", help="Instead, write the versions of all packages to a lock file beside each script."
         ),
     ] = False,
+    allow_local_builds: opt.AllowLocalBuilds = False,
 ) -> None:
     """Build the environments of parsers now instead of on first use.
 

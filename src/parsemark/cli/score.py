@@ -81,9 +81,9 @@ def score(
 
     Example: parsemark score runs/demo --add ensemble --add "calibrated(parser=rapid)"
     """
-    from parsemark.engine import forking
+    from parsemark.system.pool import is_fresh
 
-    may_fork = forking.is_fresh()  # before the libraries are imported that tell
+    may_fork = is_fresh()  # before the libraries are imported that tell
 
     from parsemark.engine.derived.confidences import add_derived, confidence_rows
     from parsemark.engine.import_outputs import import_predictions

@@ -34,6 +34,7 @@ def init(
     Example: parsemark init my-documents/ --parser pdfplumber
     """
     corpus = corpus_too or corpus
+    from parsemark.cli.trust import trust
     from parsemark.config import read_settings, settings_text
     from parsemark.corpora.base import find_loader
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
@@ -56,7 +57,7 @@ def init(
         name=stem,
     )
     write_text(out, text)
-    read_settings(out)
+    trust(out, read_settings(out))
     for remark in absent:
         typer.echo(remark, err=True)
     typer.echo(f"{out}: edit it, then run: parsemark bench")

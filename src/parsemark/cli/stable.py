@@ -28,6 +28,7 @@ def stable(
     *,
     corpus: opt.Corpus = api.CORPUS,
     parser: opt.Parsers = None,
+    allow_local_builds: opt.AllowLocalBuilds = False,
     variant: Annotated[
         list[str] | None,
         Option(help="Repeatable: again, threads, objects, painting, streams, fonts, split, claim, …"),

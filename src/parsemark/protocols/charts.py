@@ -7,7 +7,7 @@ knows the name of a figure.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from parsemark.protocols.run_scores.sums import read_toml
@@ -129,6 +129,8 @@ class TableColumn:
     style: Style = "score"
     higher_is_better: bool | None = True  # None where no value is better than another: counts of a corpus
     group: str = ""  # what stands above several neighbouring columns
+    leaders: frozenset[str] | None = None
+    """Rows that are significantly better than all others; None where no test was made of this column."""
 
     @classmethod
     def of(cls, info: FigureInfo, label: str | None = None, group: str = "") -> TableColumn:
@@ -150,7 +152,7 @@ FigureColumn = tuple[TableColumn, str, Slice | None]
 
 @dataclass(frozen=True, slots=True)
 class DataTable:
-    """A table for a paper: numbers with their intervals, from which the best of each column is known."""
+    """A table for a paper: numbers with their intervals, from which the leader of each column is known."""
 
     key: str  # made by us; letters, digits, hyphens and dots. How it is asked for, and its file name
     title: str
@@ -168,15 +170,36 @@ class DataTable:
         for parser in summary.ordered():
             parts = ((part.figures if part else summary.parsers, name) for _, name, part in columns)
             rows.append(TableRow(parser, tuple(of.get(parser, {}).get(name) for of, name in parts)))
-        return cls(key, title, caption, tuple(column for column, *_ in columns), tuple(rows))
+        tested = [
+            replace(column, leaders=summary.ranking.leaders)
+            if (name, part) == (summary.ranking.figure, None)
+            else column
+            for column, name, part in columns
+        ]
+        return cls(key, title, caption, tuple(tested), tuple(rows))
 
     def best(self, column: int) -> frozenset[int]:
-        """The rows with the best value of a column; none where there is nothing to choose."""
-        better = self.columns[column].higher_is_better
+        """The rows that lead a column beyond chance; none where there is nothing to choose.
+
+        By the verdicts where there are any. Without, a row leads if its interval lies apart from those of all
+        rows below it; a count without an interval is exact.
+        """
+        about = self.columns[column]
         cells = [(i, row.cells[column]) for i, row in enumerate(self.rows)]
-        values = {i: c.value for i, c in cells if isinstance(c, Figure) and c.value is not None}
-        if better is None or len(values) < 2:
+        known = {i: c for i, c in cells if isinstance(c, Figure) and c.value is not None}
+        if about.higher_is_better is None or len(known) < 2:
             return frozenset()
-        top = max(values.values()) if better else min(values.values())
-        found = frozenset(i for i, value in values.items() if value == top)
-        return found if len(found) < len(values) else frozenset()
+        if about.leaders is not None:
+            return frozenset(i for i in known if self.rows[i].label in about.leaders)
+        sign = 1.0 if about.higher_is_better else -1.0
+        top = max(sign * (c.value or 0.0) for c in known.values())
+        found = frozenset(i for i, c in known.items() if sign * (c.value or 0.0) == top)
+        others = [c for i, c in known.items() if i not in found]
+        apart = all(_is_apart(known[i], other, about.style) for i in found for other in others)
+        return found if others and apart else frozenset()
+
+
+def _is_apart(a: Figure, b: Figure, style: Style) -> bool:
+    if a.interval is None or b.interval is None:
+        return style == "count"
+    return a.interval[0] > b.interval[1] or a.interval[1] < b.interval[0]

@@ -53,15 +53,16 @@ def in_words(v: Verdict, info: FigureInfo, extent: str, *, better_first: bool = 
         without = " and ".join(name for name, value in ((a, v.value_a), (b, v.value_b)) if value is None)
         return f"{a} and {b} cannot be compared: {without} has no {label} on these pages ({values})."
     if v.state in ("better", "worse"):
-        return f"{a} is {v.state} than {b}: {evidence}."
+        more = v.also_for_new_types
+        also = "" if more is None else f" Also for new document types: {more}."
+        return f"{a} is {v.state} than {b}: {evidence}.{also}"
     if v.state == "equal":
         return f"{a} and {b} are equal on every document: {evidence}."
     if v.state == "equivalent":
         return f"{a} and {b} are equivalent within ±{info.margin or 0:g}: {evidence}."
-    if v.here in ("better", "worse"):
-        here = f"On documents of these kinds alone ({v.kinds}) {a} is {v.here} than {b}."
-        return f"Not decidable for new kinds of documents, of which there are too few: {evidence}. {here}"
-    return f"The difference between {a} and {b} is not resolved: {evidence}."
+    if v.low is None:
+        return f"{a} and {b}: too few documents to generalise: {values} on {extent}."
+    return f"{a} and {b} are statistically indistinguishable: {evidence}."
 
 
 def comparison_markdown(comparison: Comparison, *, better_first: bool = True) -> str:

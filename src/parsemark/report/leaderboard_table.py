@@ -67,10 +67,10 @@ class LeaderboardTable:
 
 
 RANK_DEFINITION = (
-    "The places that the data allow: a parser is ahead of another where the interval of their difference "
-    "leaves out 0. The intervals of all pairs are true together, also with the best, which the data chose. "
+    "The places that the data allow on documents like these: a parser is ahead of another where the "
+    "simultaneous 95 % confidence interval of their difference excludes 0. "
     f"“Equivalent” means that the interval lies within ±{EQUIVALENCE_MARGIN:g} (of a range of 1); "
-    "“not resolved”, that these documents do not say. For a selection of pages: the plain order."
+    "“not resolved”, statistically indistinguishable. For a selection of pages: the plain order."
 )
 MARKS = {"not_resolved": "not resolved", "equal": "equal", "equivalent": "equivalent"}
 
@@ -151,7 +151,7 @@ def _sentence(rows: Sequence[LeaderboardRow], headline: FigureInfo) -> str:
     cell = scored[0].cells[headline.name]
     if cell.value == headline.worst:
         return f"No parser earned anything: {headline.label} {cell.text}."
-    interval = f" ({cell.title.split(',')[0]})" if cell.low is not None else ""
+    interval = f" ({cell.title.rpartition(', n = ')[0]})" if cell.low is not None else ""
     with_mark = {mark: [r.parser.name for r in scored[1:] if r.rank.mark == mark] for mark in MARKS.values()}
     leaders = [scored[0].parser.name, *with_mark["equal"]]
     lead = "leads" if len(leaders) == 1 else "lead"

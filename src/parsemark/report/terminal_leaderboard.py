@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from parsemark.plain_words import counted_name, format_value, signed, signed_end
+from parsemark.plain_words import INTERVAL, counted_name, format_value, signed, signed_end
 from parsemark.protocols import Figure, FigureInfo, Summary
 
 BEST = "★"
@@ -32,7 +32,7 @@ class _Column:
 
 
 def leaderboard(summary: Summary, width: int = 100) -> RenderableType:
-    """Parsers from best to worst: the main figures with 95 % intervals, and what goes wrong.
+    """Parsers from best to worst: the main figures with 95 % confidence intervals, and what goes wrong.
 
     Intervals stand beside their values where all columns have room for that in `width` characters, and else
     below them.
@@ -160,22 +160,19 @@ def _cell(figure: Figure | None, column: FigureInfo, *, wide: bool) -> Text:
 def _legend(summary: Summary, left_out: Sequence[str]) -> list[RenderableType]:
     info = summary.info(summary.primary)
     failed = "count as pages without an answer" if summary.failures_count else "are left out of the means"
-    parts = [
-        f"small figures: 95 % intervals over documents, or kinds of them that differ; failed pages {failed}"
-    ]
+    parts = [f"second line: {INTERVAL}; failed pages {failed}"]
     if summary.ranking.best is not None:
         parts.insert(0, f"sorted by {info.label} ({info.name})")
         states = {v.state for v in map(summary.ranking.to_best, summary.parsers) if v}
         if states:
-            parts[0] += "; to best: difference to the best, intervals true together"
+            parts[0] += "; to best: difference from the leader, simultaneous 95 % CI"
         words = {
-            "not_resolved": f"{STATES['not_resolved']} not resolved from the best {BEST}",
-            "equal": f"{STATES['equal']} equal to it on every document",
-            "equivalent": f"{STATES['equivalent']} equivalent to it within ±{info.margin or 0:g}",
+            "not_resolved": f"{STATES['not_resolved']} = statistically indistinguishable from the leader",
+            "equal": f"{STATES['equal']} = equal to it on every document",
+            "equivalent": f"{STATES['equivalent']} = equivalent to it within ±{info.margin or 0:g}",
         }
-        marked = [text for state, text in words.items() if state in states]
-        if marked:
-            parts.append("; ".join(marked) + ("; the others are worse" if "worse" in states else ""))
+        marked = [f"{BEST} leader", *(text for state, text in words.items() if state in states)]
+        parts.append("; ".join(marked) + ("; the others are worse" if "worse" in states else ""))
     if left_out:
         parts.append(f"no room here for {', '.join(left_out)}: see a wider terminal, or parsemark report")
     return [Text(), *(Text(part, style="dim") for part in parts)]

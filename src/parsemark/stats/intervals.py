@@ -1,12 +1,13 @@
-"""Intervals of figures that are taken over documents: jackknife, Student's t, on the logit scale.
+"""Intervals of scores: jackknife over documents, within their types, with Student's t on the logit scale.
 
-A figure is a statistic of totals to which each document adds something; pages of one document are alike, so
-the document is what is drawn. The jackknife leaves out one document at a time. For a figure between 0 and 1
-the interval is symmetric on the logit scale, which keeps it inside and follows the skewness near the ends;
-there are as many degrees of freedom as the shares of the documents leave (`effective_df`): n − 1 where all
-count alike, fewer where some hold most of what is counted. At 0 and 1, where no document differs, the bound
-is exact for the share of documents that could differ unseen. `bench/unlike_documents.py` measures what they
-cover. Studies and the agreement of boards draw documents instead (`bootstrap_interval`).
+A score is a statistic of totals to which each document adds something. Pages of one document are alike, so
+documents are the sampling unit. The question is "on documents like these, in this mix": document types are
+fixed strata, and documents are sampled within them (`within_types`). The jackknife leaves out one document at
+a time. For a score between 0 and 1 the interval is symmetric on the logit scale, which keeps it inside and
+follows the skewness near the ends. Degrees of freedom follow from the documents' shares (`effective_df`). At
+0 and 1, where no document differs, the bound is exact for the share of documents that could differ unseen.
+Fewer than `FEWEST_DOCUMENTS` have no interval. `bench/unlike_documents.py` measures coverage. Studies and the
+agreement of boards resample documents instead (`bootstrap_interval`).
 """
 
 import math
@@ -24,6 +25,10 @@ Interval = tuple[float, float]
 Range = Literal["unit", "positive"]  # whether a figure lies between 0 and 1, or is only not negative
 
 LEVEL = 0.95
+FEWEST_DOCUMENTS = 6
+"""With fewer there is no interval and no verdict: n documents have 2^(n − 1) patterns of signs, so their
+smallest p is 2^(1 − n), and that of five is above 5 %."""
+FEWEST_OF_TYPE = 3  # documents of a type with fewer are compared with all documents, not with their type
 N_RESAMPLES = 2000
 MIN_RESAMPLES = 400
 _MAX_DRAWS = 4_000_000
@@ -103,14 +108,54 @@ def normalised(weights: Floats) -> Floats:
     return weights / total if total > 0 else np.full(len(weights), 1 / max(len(weights), 1))
 
 
-def effective_df(shares: Floats) -> int:
-    """Degrees of freedom of a variance that documents of these shares tell: (Σw²)² / Σw⁴ − 1, rounded down.
+def within_types(values: Floats, types: Sequence[object] | None = None) -> Floats:
+    """Deviations of documents from the mean of their type, scaled so that their squares add up to a variance.
 
-    Satterthwaite's, if what a document adds varies in proportion to its share: each is of one quality. It is
-    n − 1 for n equal shares, and 1 at least.
+    The squares sum to an unbiased estimate of the variance of the total of `values` (documents, …), if
+    documents are sampled within types: each type of n documents contributes n/(n − 1) times its sum of
+    squares. Documents of a type with fewer than `FEWEST_OF_TYPE`, or without types, deviate from the mean of
+    all documents. Every document counts once, whatever it holds: what is sampled is a document.
     """
-    squares = shares**2
-    return max(1, math.floor(float(squares.sum() ** 2 / np.sum(squares**2)) - 1 + 1e-9))
+    group, sizes = _groups(types, len(values))
+    totals = np.zeros((len(sizes), *values.shape[1:]))
+    np.add.at(totals, group, values)
+    # The last group is compared with all documents.
+    totals[-1], sizes = values.sum(axis=0), np.append(sizes[:-1], len(values))
+    shape = (-1, *(1,) * (values.ndim - 1))
+    means = totals / sizes.reshape(shape)
+    factors = np.sqrt(sizes / np.maximum(sizes - 1, 1)).reshape(shape)
+    deviations: Floats = (values - means[group]) * factors[group]
+    return deviations
+
+
+def _groups(types: Sequence[object] | None, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each document its group, and the groups' sizes; the last one holds those of small types."""
+    if types is None:
+        return np.zeros(n, dtype=np.int64), np.array([n])
+    index, names = _cluster_index(tuple(types))
+    sizes = np.bincount(index, minlength=len(names))
+    large = np.flatnonzero(sizes >= FEWEST_OF_TYPE)
+    position = np.full(len(names), len(large))
+    position[large] = np.arange(len(large))
+    group = position[index]
+    return group, np.bincount(group, minlength=len(large) + 1)
+
+
+def effective_df(shares: Floats, types: Sequence[object] | None = None) -> int:
+    """Degrees of freedom of a variance that documents of these shares determine, rounded down; 1 at least.
+
+    Satterthwaite's (Σ Q)² / Σ (Q²/df) over types, where Q = Σw² and df = Q²/Σw⁴ − 1 of a type, if what a
+    document adds varies in proportion to its share w. For n equal shares that is n − 1 without types, and n
+    minus their number for types of one size.
+    """
+    group, sizes = _groups(types, len(shares))
+    squares = np.bincount(group, shares**2, len(sizes))
+    fourths = np.bincount(group, shares**4, len(sizes))
+    own = np.divide(squares**2, fourths, out=np.ones(len(sizes)), where=fourths > 0) - 1
+    if len(sizes) > 1:  # the mean of all documents costs those of small types no degree of freedom
+        own[-1] += 1
+    df = squares.sum() ** 2 / np.sum(squares**2 / np.maximum(own, 1))
+    return max(1, math.floor(float(df) + 1e-9))
 
 
 def influence(sums: Floats, statistic: Statistic) -> Floats:
@@ -129,38 +174,48 @@ def jackknife_interval(
     bounds: Range = "unit",
     level: float = LEVEL,
     weights: Floats | None = None,
+    types: Sequence[object] | None = None,
 ) -> Interval | None:
-    """Interval of a statistic of totals; None where fewer than two documents add anything to them.
+    """95 % confidence interval of a statistic of totals, for documents like these.
 
-    `sums` are (documents or kinds of documents, quantities); the statistic maps totals (…, quantities) to
-    values (…), between 0 and 1 if `bounds`. `level`: what the interval is to cover; `weights`: share of each
-    document in the figure, in any unit, None where all count alike.
+    `sums` are (documents, quantities), or (document types, quantities) to ask about new types; the statistic
+    maps totals (…, quantities) to values (…), between 0 and 1 if `bounds`. `weights`: share of each document
+    in the score, in any unit, None where all count alike. `types`: the type of each document; None where
+    there are none. None if fewer than `FEWEST_DOCUMENTS` documents add anything.
     """
     is_counted = np.any(sums != 0, axis=1)
     counted = sums[is_counted]
-    if len(counted) < 2:
+    if len(counted) < FEWEST_DOCUMENTS:
         return None
     value = float(statistic(counted.sum(axis=0)))
-    df = None if weights is None else effective_df(normalised(weights[is_counted]))
-    return interval_from(value, leave_one_out(counted, statistic), bounds, level, df)
+    own = None if types is None else [name for name, k in zip(types, is_counted, strict=True) if k]
+    shares = normalised(np.ones(len(counted)) if weights is None else weights[is_counted])
+    return interval_from(value, leave_one_out(counted, statistic), bounds, level, shares, own)
 
 
 def interval_from(
-    value: float, left_out: Floats, bounds: Range = "unit", level: float = LEVEL, df: int | None = None
+    value: float,
+    left_out: Floats,
+    bounds: Range = "unit",
+    level: float = LEVEL,
+    shares: Floats | None = None,
+    types: Sequence[object] | None = None,
 ) -> Interval | None:
     """The interval of a value and of what it is without each document (or group of documents) in turn.
 
-    None where it is not defined without some document: all that is known comes from that one.
+    None for fewer than `FEWEST_DOCUMENTS`, and where the value is not defined without some document.
     """
     n = len(left_out)
-    if n < 2 or not np.isfinite(value) or not np.all(np.isfinite(left_out)):
+    if n < FEWEST_DOCUMENTS or not np.isfinite(value) or not np.all(np.isfinite(left_out)):
         return None
-    df = n - 1 if df is None else df
+    shares = np.ones(n) if shares is None else shares
+    df, unseen = effective_df(shares, types), _zero_bound(effective_df(shares) + 1, bounds, level)
     if value <= 0:
-        return 0.0, _zero_bound(df + 1, bounds, level)
+        return 0.0, unseen
     if bounds == "unit" and value >= 1:
-        return 1 - _zero_bound(df + 1, bounds, level), 1.0
-    variance = float((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2))
+        return 1 - unseen, 1.0
+    # A value moves n/(n − 1) times as far as a document's influence on it if the document is left out.
+    variance = float(((n - 1) / n) ** 2 * np.sum(within_types(left_out, types) ** 2))
     t = t_quantile(level, df)
     if bounds == "positive":
         half = t * math.sqrt(variance + (UNSEEN * value / n) ** 2)
@@ -169,8 +224,7 @@ def interval_from(
     low, high = _logit_interval(value, t * math.sqrt(variance + (UNSEEN / n) ** 2))
     # Near an end the logit turns what was not seen into nearly anything. It is no more than at the end
     # itself: the share of documents that may hide behind n that agree, each of them entirely otherwise.
-    agreeing = 1 - _zero_bound(df + 1, bounds, level)
-    return max(low, seen_low * agreeing), min(high, 1 - (1 - seen_high) * agreeing)
+    return max(low, seen_low * (1 - unseen)), min(high, 1 - (1 - seen_high) * (1 - unseen))
 
 
 def _logit_interval(value: float, half: float) -> Interval:
@@ -198,11 +252,22 @@ def _log_interval(value: float, down: float, up: float) -> Interval:
     return low, value * float(np.exp(up / value)) if up <= value else value + up * (np.e - 1)
 
 
-def group_documents(n_documents: int) -> NDArray[np.int64]:
-    """For each document its group: groups of one while there are few, else `MAX_GROUPS` drawn at random."""
-    if n_documents <= MAX_GROUPS:
-        return np.arange(n_documents)
-    return np.random.default_rng(0).permutation(n_documents) % MAX_GROUPS
+def group_documents(types: Sequence[object]) -> NDArray[np.int64]:
+    """For each document its group: groups of one while there are few, else about `MAX_GROUPS` at random.
+
+    Documents of a group are of one type, or all of types that are too small to have a group.
+    """
+    n = len(types)
+    if n <= MAX_GROUPS:
+        return np.arange(n)
+    group, sizes = _groups(types, n)
+    found, first = np.zeros(n, dtype=np.int64), 0
+    rng = np.random.default_rng(0)
+    for k, size in enumerate(sizes):
+        n_groups = min(int(size), max(FEWEST_OF_TYPE, round(MAX_GROUPS * size / n)))
+        found[group == k] = first + rng.permutation(int(size)) % max(n_groups, 1)
+        first += n_groups
+    return found
 
 
 def _zero_bound(n: int, bounds: Range, level: float) -> float:

@@ -1,8 +1,8 @@
 """The tables of a run as protocols read them, its pages, and the documents that these are witnesses of.
 
 Documents are one where they are the same: equal bytes, equal text on every page, or pages that `corpus
-sample` took from one PDF. Kinds are what a corpus says of its pages (`KIND_ATTRIBUTES`); where it says
-nothing, the program that the PDFs name as their maker.
+sample` took from one PDF. Document types are what a corpus says of its pages (`TYPE_ATTRIBUTES`); where it
+says nothing, the program that the PDFs name as their producer.
 """
 
 from __future__ import annotations
@@ -12,23 +12,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from parsemark.specs import tool_of
+from parsemark.stats.document_types import Division, choose_division
 
 if TYPE_CHECKING:
     import polars as pl
     from polars._typing import IntoExpr
 
 BATCH_PAGES = 512  # how many pages are looked at together where a run may have any number of them
-KIND_ATTRIBUTES = ("maker", "template", "producer", "source", "repository")
+TYPE_ATTRIBUTES = ("maker", "template", "producer", "source", "repository")
 """Attributes of pages that say where a document comes from."""
 PLACE_COLUMNS = ("sample", "document", "page_number", "pdf_sha256", "attributes", "identity")
-
-Kindred = Mapping[str, tuple[str, ...]]
-"""Attribute to its value for each page; that of a document is the same for all its pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Places:
 
     samples: tuple[str, ...]
     documents: tuple[str, ...]  # of each page; copies of a document have the name of the first
-    kinds: Kindred = field(default_factory=dict)
+    division: Division | None = None  # the types of documents, for each page; the strata of all intervals
     n_copies: int = 0  # how many documents are counted with another, since they are the same
 
     def among(self, samples: Iterable[str]) -> Places:
@@ -47,7 +45,9 @@ class Places:
         return Places(
             tuple(self.samples[k] for k in at),
             tuple(self.documents[k] for k in at),
-            {name: tuple(of[k] for k in at) for name, of in self.kinds.items()},
+            None
+            if self.division is None
+            else replace(self.division, types=tuple(self.division.types[k] for k in at)),
             self.n_copies,
         )
 
@@ -59,14 +59,14 @@ class Places:
         first = _same(listed, identities)
         documents = tuple(first[str(row["document"])] for row in listed)
         attributes = [_loaded(row.get("attributes")) for row in listed]
-        kinds = {
+        types = {
             name: found
-            for name in KIND_ATTRIBUTES
+            for name in TYPE_ATTRIBUTES
             if (found := _of_documents(documents, [own.get(name) for own in attributes]))
         } or {"producer": _of_documents(documents, [own.get("producer") for own in identities])}
-        kinds = {name: found for name, found in kinds.items() if found}
         samples = tuple(str(row["sample"]) for row in listed)
-        return cls(samples, documents, kinds, len(first) - len(set(first.values())))
+        n_copies = len(first) - len(set(first.values()))
+        return cls(samples, documents, _division(documents, types), n_copies)
 
 
 def _loaded(text: str | None) -> Mapping[str, Any]:
@@ -101,8 +101,15 @@ def _same(rows: Sequence[Mapping[str, Any]], identities: Sequence[Mapping[str, A
     return {name: root(name) for name in pages}
 
 
+def _division(documents: Sequence[str], types: Mapping[str, tuple[str, ...]]) -> Division | None:
+    """The division into types that is used, chosen by documents, whatever number of pages they have."""
+    at = list({document: k for k, document in reversed(list(enumerate(documents)))}.values())
+    chosen = choose_division({name: [of[k] for k in at] for name, of in types.items() if of})
+    return None if chosen is None else Division(chosen, types[chosen])
+
+
 def _of_documents(documents: Sequence[str], values: Sequence[object]) -> tuple[str, ...]:
-    """The value of each page's document, its first; a document without one is of a kind of its own."""
+    """The value of each page's document, its first; a document without one is of a type of its own."""
     known: dict[str, str] = {}
     for document, value in zip(documents, values, strict=True):
         if value is not None and value != "":

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
+from parsemark.stats.document_types import FEWEST_TYPES
+
 SUMMARY_VERSION = 1  # raised whenever a reader of the former version would misread a summary
 Style = Literal["score", "rate", "count", "seconds", "megabytes", "dollars"]
 
@@ -83,9 +85,10 @@ State = Literal["better", "worse", "equal", "equivalent", "not_resolved"]
 class Verdict(FrozenModel):
     """What the data say about two parsers in one figure; the same object everywhere a pair is spoken of.
 
-    `better` and `worse`: the interval of the difference leaves out 0. `equal`: both have the same numbers on
+    `better` and `worse`: the interval of the difference excludes 0. `equal`: both have the same numbers on
     every document; the interval says how far apart others may set them. `equivalent`: it lies inside
-    ±`FigureInfo.margin`. Else these documents do not resolve the difference.
+    ±`FigureInfo.margin`. Else these documents do not resolve the difference. All of it is about documents
+    like these; `also_for_new_types` says whether it holds for new document types as well.
     """
 
     a: str
@@ -98,11 +101,17 @@ class Verdict(FrozenModel):
     high: float | None  # simultaneous 95 % interval of the difference: true for all pairs together
     p: float | None
     """Of the same test: below 5 % exactly where the interval leaves out 0; None without a difference."""
-    state: State  # of A, seen from B, on new documents: also of new kinds, where kinds matter
-    n_documents: int  # what was drawn: documents, or kinds of them where kinds matter
-    here: State | None = None
-    """Of A, seen from B, on documents of these very kinds; None where kinds do not matter."""
-    kinds: str | None = None
+    state: State  # of A, seen from B, on documents like these
+    n_documents: int  # how many were sampled
+    new_types: State | None = None
+    """Of A, seen from B, on new document types; None where nothing is known about types."""
+
+    @property
+    def also_for_new_types(self) -> Literal["yes", "open"] | None:
+        """Whether the verdict holds for new document types; None where nothing is known about types."""
+        if self.new_types is None:
+            return None
+        return "yes" if self.new_types == self.state != "not_resolved" else "open"
 
     @property
     def is_level(self) -> bool:
@@ -124,9 +133,24 @@ class Verdict(FrozenModel):
                 # Unlike −x, 0 − x makes no −0.
                 **{name: None if number is None else 0.0 - number for name, number in numbers.items()},
                 "state": mirrored.get(self.state, self.state),
-                "here": mirrored.get(self.here, self.here),
+                "new_types": mirrored.get(self.new_types, self.new_types),
             }
         )
+
+
+class NewTypes(FrozenModel):
+    """What the primary scores say about new types of documents."""
+
+    attribute: str  # what documents are divided by: maker, template, producer, source or repository
+    n_types: int
+    scores: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    """Parser to the 95 % confidence interval for new types if there are six types or more (`is_answered`),
+    else to the lowest and highest score on any of these types."""
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether there are enough types to say anything about another one."""
+        return self.n_types >= FEWEST_TYPES
 
 
 class Ranking(FrozenModel):
@@ -139,17 +163,24 @@ class Ranking(FrozenModel):
     verdicts: list[Verdict] = Field(default_factory=list)  # every pair once
     n_documents: int = 0
     resolution: float | None = None
-    """Differences to the best below this are mostly not resolved by these documents."""
+    """Differences from the leader below this are mostly not resolved by these documents."""
     by_document: dict[str, float] = Field(default_factory=dict)
     """Parser to the figure if every document counted alike, however much it holds."""
     largest_shares: dict[str, float] = Field(
         default_factory=dict, validation_alias=AliasChoices("largest_shares", "leverage")
     )
     """The documents that hold most of what the figure counts, with their share."""
-    kinds: str | None = None  # the attribute by which documents are of kinds on which parsers do unlike
-    n_kinds: int = 0
+    new_types: NewTypes | None = None  # None where nothing is known about document types
     notes: list[str] = Field(default_factory=list)
     """What can be resolved, and a warning where there are few documents."""
+
+    @property
+    def leaders(self) -> frozenset[str]:
+        """The best parser and those equal to it, if all others are significantly worse; else nobody."""
+        verdicts = {parser: v for parser in self.ranks if (v := self.to_best(parser)) is not None}
+        if self.best is None or any(v.state not in ("worse", "equal") for v in verdicts.values()):
+            return frozenset()
+        return frozenset([self.best, *(p for p, v in verdicts.items() if v.state == "equal")])
 
     def verdict(self, a: str, b: str) -> Verdict | None:
         """The verdict on A against B."""

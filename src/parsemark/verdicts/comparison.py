@@ -208,7 +208,7 @@ def compare_sides(
     if not joined or not joined[0].samples:
         raise UsageError("The two runs share no page with a truth, so there is nothing to compare.")
     pairs = [(f"{p} (new)", f"{p} (old)") for p in parsers]
-    by_figure = (verdicts_on_pairs(f, pairs, of_these_kinds=True) for f in joined)
+    by_figure = (verdicts_on_pairs(f, pairs) for f in joined)
     by_pair = zip(*by_figure, strict=True)
     return [_comparison(joined, own, *pair) for pair, own in zip(pairs, by_pair, strict=True)]
 
@@ -248,9 +248,9 @@ def _join(new: FigureSums, old: FigureSums, parsers: Sequence[str]) -> FigureSum
         position = {sample: k for k, sample in enumerate(figure.samples)}
         rows = np.array([position[sample] for sample in shared], dtype=int)
         sums |= {f"{parser} ({name})": figure.sums[parser][rows] for parser in parsers}
-    places = Places(new.samples, new.documents, new.kinds).among(shared)
+    places = Places(new.samples, new.documents, new.division).among(shared)
     how = new.statistic, new.denominator, new.page_statistic
-    return FigureSums(new.info, places.samples, places.documents, sums, *how, places.kinds)
+    return FigureSums(new.info, places.samples, places.documents, sums, *how, places.division)
 
 
 def _comparison(figures: Sequence[FigureSums], verdicts: Sequence[Verdict], a: str, b: str) -> Comparison:

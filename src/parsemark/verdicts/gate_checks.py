@@ -27,7 +27,7 @@ LOST = "lost tables"
 _PAGE_DROP = "largest drop of a page"
 _FAILING = "failing pages"
 QUESTIONS = {
-    BEYOND_CHANCE: "would other documents like these show a drop, too? The interval is over documents.",
+    BEYOND_CHANCE: "would other documents like these show a drop, too?",
     _PLAIN: "how much worse is the figure on these very pages? Exact; chance plays no part.",
     LOST: "which true tables were found before and are not found now? Exact.",
     _PAGE_DROP: "how much worse is the page that lost most? Exact.",

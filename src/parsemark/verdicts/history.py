@@ -192,7 +192,7 @@ def history_figure(
         low, high = (None, None) if ends is None else (ends[0] * top, ends[1] * top)
         points.append(Figure(value=value if math.isfinite(value) else None, low=low, high=high))
     told = [(after, before) for before, after in pairwise(versions) if outputs[before] != outputs[after]]
-    found = dict(zip(told, verdicts_on_pairs(figure, told, of_these_kinds=True), strict=True)) if told else {}
+    found = dict(zip(told, verdicts_on_pairs(figure, told), strict=True)) if told else {}
     steps = []
     for before, after in pairwise(versions):
         v = found.get((after, before))

@@ -5,10 +5,10 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parsemark.plain_words import counted, listed, told_apart_by
+from parsemark.plain_words import INTERVAL, counted, listed, told_apart_by
 from parsemark.protocols.contract import get_protocol
 from parsemark.protocols.run_data.unread_pages import unscored
-from parsemark.stats.paired_test import FEWEST_DOCUMENTS
+from parsemark.stats.intervals import FEWEST_DOCUMENTS
 from parsemark.store import ParseRecord, Run
 from parsemark.store.summary import Summary, Verdict
 
@@ -32,7 +32,7 @@ def run_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str) -
     if best is None or figure is None or figure.value is None:
         return _without_truth(summary, records, corpus)
     info = summary.info(summary.primary)
-    interval = f", 95 % interval {figure.low:.2f} to {figure.high:.2f}" if figure.interval else ""
+    interval = f", {INTERVAL}: {figure.low:.2f} to {figure.high:.2f}" if figure.interval else ""
     recipe = get_protocol(summary.protocol)
     name = f"{recipe.title.lower()} score"
     verdicts = {p: v for p in summary.parsers if (v := summary.ranking.to_best(p)) is not None}

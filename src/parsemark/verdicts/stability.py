@@ -60,7 +60,7 @@ class ParserStability:
 
     @cached_property
     def moved(self) -> Figure:
-        """Share of pages whose score moves in any variant, with its interval over documents."""
+        """Share of pages whose score moves in any variant, with its 95 % CI."""
         return self._share({row.sample for row in self.rows if row.moved})
 
     @cached_property

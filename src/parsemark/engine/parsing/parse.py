@@ -38,7 +38,7 @@ from parsemark.store import (
 )
 from parsemark.store.manifest import origin_mark
 from parsemark.system import file_sha256
-from parsemark.system.processes import why_not_confined
+from parsemark.system.processes import held_by_confinement, why_not_confined
 from parsemark.version import __version__
 
 if TYPE_CHECKING:
@@ -365,6 +365,7 @@ def _machine() -> dict[str, str | int | float | None]:
         "python": sys.version.split()[0],
         "cpu": _cpu_model(),
         "cpus": os.cpu_count(),
+        "confinement": ", ".join(held_by_confinement()) or "none",
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
     }
 

@@ -189,13 +189,13 @@ def _whole(kind: str, tables: RunTables) -> FigureSums:
         parser: np.stack([edits.sums[parser][:, 0], lengths.sums[parser][:, 0]], axis=1)
         for parser in edits.sums
     }
-    return FigureSums(info, edits.samples, edits.documents, sums, mean_statistic, kinds=edits.kinds)
+    return FigureSums(info, edits.samples, edits.documents, sums, mean_statistic, division=edits.division)
 
 
 def summarise(
     protocol: PageProtocol, tables: RunTables, profile: str, settings: Mapping[str, str], *, cdm: bool
 ) -> Summary:
-    """Every figure with its interval over documents, its denominator, and its groups."""
+    """Every figure with its 95 % confidence interval, its denominator, and its groups."""
     figures = DocumentFigures(profile, cdm)
     left_out = _left_out(tables)
     counted = figures.counted(tables)

@@ -74,7 +74,9 @@ def figure_sums(tables: RunTables) -> list[FigureSums]:
                 if parser in sums and not (name == "agreement" and parser in unranked):
                     sums[parser][position[sample]] = a or 0.0, b or 0.0
         statistic = total_statistic if info.style == "count" else mean_statistic
-        found.append(FigureSums(info, places.samples, places.documents, sums, statistic, kinds=places.kinds))
+        found.append(
+            FigureSums(info, places.samples, places.documents, sums, statistic, division=places.division)
+        )
     return [*found, *run_sums(tables)]
 
 

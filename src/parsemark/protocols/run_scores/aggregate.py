@@ -14,9 +14,16 @@ from parsemark.model import AttributeValue, Element, Status
 from parsemark.pdf.page_kinds import TRAITS, stored_kinds
 from parsemark.protocols.run_data.rows import PAGE_LEVEL
 from parsemark.protocols.run_data.unread_pages import survived, unscored
-from parsemark.protocols.run_scores.sums import FigureSums, Floats, Statistic, read_figures
+from parsemark.protocols.run_scores.sums import (
+    FigureSums,
+    Floats,
+    Statistic,
+    document_types,
+    read_figures,
+)
 from parsemark.stats.detection import ratio
-from parsemark.stats.intervals import Range, jackknife_interval, sum_by_cluster
+from parsemark.stats.document_types import typed_interval
+from parsemark.stats.intervals import Range, sum_by_cluster
 from parsemark.store.run_tables import RunTables
 from parsemark.store.summary import Figure, FigureInfo, Slice
 
@@ -58,7 +65,7 @@ def mean_of_figures(
     sums = {parser: np.concatenate([part.sums[parser] for part in parts], axis=1) for parser in first.sums}
     own, of_page = (partial(mean_of_quotients, turned=turned, complete=c) for c in (complete, False))
     places = first.samples, first.documents
-    return FigureSums(info, *places, sums, own, page_statistic=of_page, kinds=first.kinds)
+    return FigureSums(info, *places, sums, own, page_statistic=of_page, division=first.division)
 
 
 def total_statistic(totals: Floats) -> Floats:
@@ -76,20 +83,28 @@ def make_figure(value: float | None, n: float, interval: tuple[float, float] | N
 
 
 def figure_of(figure: FigureSums, parser: str) -> Figure:
-    """The number of one parser with its interval over documents, or over kinds of them where they matter."""
-    return _figure(figure, figure.sums[parser], figure.witnesses)
+    """The number of one parser with its 95 % confidence interval for documents like these."""
+    return _figure(figure, figure.sums[parser])
 
 
-def _figure(figure: FigureSums, pages: Floats, witnesses: Sequence[str]) -> Figure:
-    added = sum_by_cluster(pages, witnesses)[0]
-    return from_sums(added, figure.statistic, figure.denominator, figure.info.top)
+def _figure(figure: FigureSums, pages: Floats) -> Figure:
+    added = sum_by_cluster(pages, figure.documents)[0]
+    types = document_types(figure.documents, figure.division)
+    return from_sums(added, figure.statistic, figure.denominator, figure.info.top, types)
 
 
-def from_sums(sums: Floats, statistic: Statistic, denominator: int = 1, top: float | None = 1.0) -> Figure:
+def from_sums(
+    sums: Floats,
+    statistic: Statistic,
+    denominator: int = 1,
+    top: float | None = 1.0,
+    types: Sequence[str] | None = None,
+) -> Figure:
     """A figure of what documents add to totals (documents, quantities); no value where nothing is counted.
 
     The denominator is the quantity that counts what it is taken over; a mean of figures may have nothing in
-    the first of its parts, and is then taken over the others. `top` is the most that the value can be.
+    the first of its parts, and is then taken over the others. `top` is the most that the value can be;
+    `types` are the documents' types.
     """
     totals = sums.sum(axis=0)
     weights = sums[:, denominator]
@@ -102,7 +117,7 @@ def from_sums(sums: Floats, statistic: Statistic, denominator: int = 1, top: flo
     if statistic is not total_statistic:
         scale = top or 1.0
         bounds: Range = "positive" if top is None else "unit"
-        ends = jackknife_interval(sums, lambda of: statistic(of) / scale, bounds, weights=weights)
+        ends = typed_interval(sums, lambda of: statistic(of) / scale, types, weights=weights, bounds=bounds)
         interval = (ends[0] * scale, ends[1] * scale) if ends else None
     return make_figure(float(statistic(totals)), n, interval)
 
@@ -157,7 +172,7 @@ def sums_of_rows(
     for (parser,), own in added.group_by("parser"):
         if parser in sums:
             sums[str(parser)][own["place"].to_numpy()] = own.select("sum", "n").to_numpy()
-    return FigureSums(info, places.samples, places.documents, sums, statistic, kinds=places.kinds)
+    return FigureSums(info, places.samples, places.documents, sums, statistic, division=places.division)
 
 
 _COSTS = ("cpu_s", "wall_s", "peak_memory_mb", "cost_usd")  # columns of `parses` whose means are figures
@@ -253,7 +268,7 @@ def page_slices(
             kept[id(figure.samples)] = [np.isin(np.arange(len(position)), at) for at in members_at]
         for parser, pages in figure.sums.items():
             for own, keep in zip(numbers, kept[id(figure.samples)], strict=True):
-                own[parser][figure.info.name] = _figure(figure, pages * keep[:, None], figure.documents)
+                own[parser][figure.info.name] = _figure(figure, pages * keep[:, None])
     return [
         Slice(scope="page", attribute=attribute, value=value, n=len(set(members)), figures=dict(own))
         for (attribute, value, members), own in zip(named, numbers, strict=True)

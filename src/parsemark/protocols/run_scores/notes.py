@@ -1,15 +1,15 @@
-"""Notes beside a ranking: what its documents resolve, of which kinds they are, and which one dominates."""
+"""Notes beside a ranking: what its documents resolve, what follows for new types, and which one dominates."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from parsemark.plain_words import counted, listed
+from parsemark.plain_words import counted, listed, plural
 from parsemark.protocols.run_scores.sums import DocumentSums, FigureSums
-from parsemark.stats.clusters import Contrasts, Kinds
-from parsemark.stats.intervals import effective_df, leave_one_out, normalised
-from parsemark.stats.paired_test import FEWEST_DOCUMENTS, Contrast
-from parsemark.store.summary import FigureInfo, State
+from parsemark.stats.document_types import FEWEST_TYPES
+from parsemark.stats.intervals import FEWEST_DOCUMENTS, effective_df, leave_one_out, normalised
+from parsemark.stats.paired_test import Contrast
+from parsemark.store.summary import FigureInfo, NewTypes, State, Verdict
 
 FEW_DOCUMENTS = 30  # with fewer, intervals cover less than they say (`bench/unlike_documents.py`)
 DOMINATES = 0.2
@@ -43,43 +43,60 @@ def missing_notes(figure: FigureSums, value: Mapping[str, float]) -> list[str]:
     return [f"No {info.label}, and so no place, for {listed(missing)}: {why}."] if missing else []
 
 
-def resolution_notes(
-    info: FigureInfo, n_documents: int, resolution: float | None, kinds: Kinds | None
-) -> list[str]:
+def resolution_notes(info: FigureInfo, n_documents: int, resolution: float | None) -> list[str]:
     """Say which differences these documents resolve, and warn where they are few."""
+    if 0 < n_documents < FEWEST_DOCUMENTS:
+        return [
+            f"{counted(n_documents, 'document')}: too few to generalise, so there are no intervals and no "
+            f"verdicts ({FEWEST_DOCUMENTS} are needed)."
+        ]
     notes = []
-    if n_documents == 1:
-        return ["1 document: there is no interval, and no difference is resolved."]
-    if resolution is not None and n_documents < FEWEST_DOCUMENTS:
-        notes.append(f"Fewer than {FEWEST_DOCUMENTS} documents resolve no difference, however large.")
-    elif resolution is not None and not (kinds and kinds.are_few):
+    if resolution is not None:
         under = f"under {resolution:.{3 if resolution < 0.1 else 2}f}"
         size = "of any size" if info.top is not None and resolution >= info.top else under
         notes.append(f"{n_documents} documents: differences {size} in {info.label} are mostly not resolved.")
     if 0 < n_documents < FEW_DOCUMENTS:
-        few = f"Fewer than {FEW_DOCUMENTS} documents"
-        notes.append(f"{few}: intervals are wide, and less certain than they say.")
+        notes.append(f"Fewer than {FEW_DOCUMENTS} documents: intervals are wide.")
     return notes
 
 
-def kinds_notes(info: FigureInfo, found: Contrasts, best: str) -> list[str]:
-    """Which question the verdicts answer: about these kinds of documents, or about new ones."""
-    kinds = found.kinds
-    if kinds is None or found.here is None:
-        return []
-    differ = f"Parsers do unlike on the {kinds.n} kinds of documents by {kinds.attribute}"
-    if not kinds.are_few:
-        return [f"{differ}: intervals and verdicts are over kinds, and hold for new ones."]
-    told = {
-        c.b if c.a == best else c.a
-        for c in found.here
-        if best in (c.a, c.b) and state_of(c, info) in ("better", "worse")
+_ORDINALS = ("third", "fourth", "fifth", "sixth")  # what follows two to five types
+
+
+def asked_of_new_types(documents: DocumentSums) -> NewTypes | None:
+    """The primary scores on new types of documents, or on each of these if they are few."""
+    division, n_types = documents.figure.division, documents.n_types
+    if division is None or n_types < 2:
+        return None
+    scores = {
+        parser: ends
+        for parser in documents.sums
+        if (
+            ends := documents.interval(parser, new_types=True)
+            if n_types >= FEWEST_TYPES
+            else documents.range_over_types(parser)
+        )
     }
-    others = f"{best} is told from {', '.join(sorted(told))}" if told else f"{best} is told from no other"
-    return [
-        f"{differ}. Not decidable for new kinds: {kinds.n} are too few ({FEWEST_DOCUMENTS} are needed), so "
-        f"no verdict is given about them. On documents of these kinds {others}."
-    ]
+    return NewTypes(attribute=division.attribute, n_types=n_types, scores=scores)
+
+
+def type_notes(new_types: NewTypes | None, verdicts: Sequence[Verdict], best: str) -> list[str]:
+    """What the scores say about document types that are not among these."""
+    if new_types is None or best not in new_types.scores:
+        return []
+    types = counted(new_types.n_types, new_types.attribute)
+    low, high = (f"{end:.2f}" for end in new_types.scores[best])
+    if not new_types.is_answered:
+        following = _ORDINALS[new_types.n_types - 2]
+        return [f"{types}: nothing follows for a {following}. On these {best} scores {low} to {high}."]
+    new = f"On new {plural(new_types.attribute, 2)} (from {types}) {best} scores {low} to {high}"
+    resolved = [v for v in verdicts if v.state in ("better", "worse")]
+    open_ = [v.b for v in resolved if v.also_for_new_types == "open"]
+    if not resolved:
+        return [f"{new}."]
+    if open_:
+        return [f"{new}; whether it leads {listed(open_)} there, too, is open."]
+    return [f"{new}, and its lead holds there, too."]
 
 
 def dominance_notes(documents: DocumentSums, best: str, tools: Sequence[str]) -> list[str]:

@@ -1,6 +1,7 @@
-"""Who is better in a figure, and how sure that is: verdicts on pairs, places that the data allow.
+"""Who is better in a figure, and how sure that is: verdicts on pairs, places that the data allow, notes.
 
-Documents are what is drawn, or kinds of documents where they matter (`parsemark.stats.clusters`).
+Verdicts are about documents like these, and say whether they hold for new document types, too
+(`parsemark.stats.document_types`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,17 +10,17 @@ from itertools import combinations
 import numpy as np
 
 from parsemark.protocols.run_scores.notes import (
+    asked_of_new_types,
     by_document,
     dominance_notes,
-    kinds_notes,
     missing_notes,
     resolution_notes,
     state_of,
+    type_notes,
 )
 from parsemark.protocols.run_scores.sums import DocumentSums, FigureSums
 from parsemark.specs import is_derived
-from parsemark.stats.clusters import Contrasts
-from parsemark.stats.intervals import normalised
+from parsemark.stats.intervals import FEWEST_DOCUMENTS, normalised
 from parsemark.stats.paired_test import Contrast, rank_intervals
 from parsemark.store.summary import Ranking, Verdict
 
@@ -36,58 +37,58 @@ def rank(figure: FigureSums) -> Ranking:
     if figure.info.higher_is_better and value[best] == 0:
         return Ranking(figure=name)
     documents = DocumentSums(figure, list(value))
-    found = documents.contrasts(list(combinations(value, 2)))
+    pairs = list(combinations(value, 2))
+    found = documents.contrasts(pairs)
     # Of the intervals before they are cut where no difference can be.
-    to_best = [(c.low, c.high) for c in found.found if best in (c.a, c.b)]
+    to_best = [(c.low, c.high) for c in found if best in (c.a, c.b)]
     widths = [(high - low) / 2 for low, high in to_best if low is not None and high is not None]
     resolution = float(np.median(widths)) if widths else None
     shares = normalised(documents.weights)
     largest = [k for k in np.argsort(-shares, kind="stable")[:3] if shares[k] > 0]
+    verdicts = _verdicts(documents, pairs, found, value)
+    new_types = asked_of_new_types(documents) if documents.n_counted >= FEWEST_DOCUMENTS else None
     return Ranking(
         figure=name,
         best=best,
-        ranks=rank_intervals(list(value), found.found),
-        verdicts=_verdicts(figure, found, value),
+        ranks=rank_intervals(list(value), found),
+        verdicts=verdicts,
         n_documents=documents.n_counted,
         resolution=resolution,
         by_document=by_document(documents),
         largest_shares={documents.names[k]: float(shares[k]) for k in largest},
-        kinds=found.kinds.attribute if found.kinds else None,
-        n_kinds=found.kinds.n if found.kinds else 0,
+        new_types=new_types,
         notes=[
             *missing_notes(figure, value),
-            *resolution_notes(figure.info, documents.n_counted, resolution, found.kinds),
-            *kinds_notes(figure.info, found, best),
+            *resolution_notes(figure.info, documents.n_counted, resolution),
+            *type_notes(new_types, [v.seen_from(best) for v in verdicts if best in (v.a, v.b)], best),
             *dominance_notes(documents, best, tools or list(value)),
         ],
     )
 
 
-def verdicts_on_pairs(
-    figure: FigureSums, pairs: Sequence[tuple[str, str]], *, of_these_kinds: bool = False
-) -> list[Verdict]:
-    """The verdict on each pair of parsers in a figure, simultaneous over these pairs.
-
-    `of_these_kinds` asks about documents of these kinds alone, as a comparison of two versions does.
-    """
-    named = list(dict.fromkeys(name for pair in pairs for name in pair))
-    found = DocumentSums(figure, named).contrasts(pairs)
-    if of_these_kinds and found.here is not None:
-        found = Contrasts(found.here)
-    return _verdicts(figure, found, _values(figure))
+def verdicts_on_pairs(figure: FigureSums, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
+    """The verdict on each pair of parsers in a figure, simultaneous over these pairs."""
+    documents = DocumentSums(figure, list(dict.fromkeys(name for pair in pairs for name in pair)))
+    return _verdicts(documents, pairs, documents.contrasts(pairs), _values(figure))
 
 
 def _values(figure: FigureSums) -> dict[str, float]:
     return {p: float(figure.statistic(sums.sum(axis=0))) for p, sums in figure.sums.items()}
 
 
-def _verdicts(figure: FigureSums, found: Contrasts, value: Mapping[str, float]) -> list[Verdict]:
-    verdicts = [_verdict(figure, contrast, value) for contrast in found.found]
-    if found.kinds is None or found.here is None:
+def _verdicts(
+    documents: DocumentSums,
+    pairs: Sequence[tuple[str, str]],
+    found: Sequence[Contrast],
+    value: Mapping[str, float],
+) -> list[Verdict]:
+    verdicts = [_verdict(documents.figure, contrast, value) for contrast in found]
+    if not documents.n_types:
         return verdicts
+    of_types = documents.contrasts(pairs, new_types=True)
     return [
-        verdict.model_copy(update={"here": state_of(here, figure.info), "kinds": found.kinds.attribute})
-        for verdict, here in zip(verdicts, found.here, strict=True)
+        verdict.model_copy(update={"new_types": state_of(contrast, documents.figure.info)})
+        for verdict, contrast in zip(verdicts, of_types, strict=True)
     ]
 
 

@@ -2,8 +2,8 @@
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache, cached_property
+from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from itertools import groupby
 from typing import Any
@@ -11,8 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.stats.clusters import Contrasts, Kinds, contrasts_over_kinds, find_kinds, influences
-from parsemark.stats.intervals import Range, normalised, sum_by_cluster
+from parsemark.stats.document_types import (
+    Division,
+    count_types,
+    range_over_types,
+    typed_contrasts,
+    typed_interval,
+)
+from parsemark.stats.intervals import Interval, Range, normalised, sum_by_cluster
+from parsemark.stats.paired_test import Contrast
 from parsemark.store.summary import FigureInfo
 
 Floats = NDArray[np.float64]
@@ -77,8 +84,8 @@ class SumsOnDemand(Mapping[str, Floats]):
 class FigureSums:
     """What a figure is made of, page by page: sums that add up, and the statistic of their totals.
 
-    All that leaderboard, slices and comparisons need follows from it: intervals and paired tests draw whole
-    documents, a slice adds up some pages, two runs are compared on the pages that both have.
+    All that leaderboard, slices and comparisons need follows from it: intervals and paired tests sample whole
+    documents within their types, a slice adds up some pages, two runs are compared on the pages of both.
     """
 
     info: FigureInfo
@@ -89,16 +96,7 @@ class FigureSums:
     denominator: int = 1
     """Index of the quantity that `Figure.n` counts; by default sums are (numerator, denominator)."""
     page_statistic: Statistic | None = None  # what a single page earns, where that is not the same statistic
-    kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Attribute to the kind that each sample's document is of."""
-
-    @cached_property
-    def witnesses(self) -> tuple[str, ...]:
-        """What each sample is drawn with: its document, or its kind where figures are unlike on kinds."""
-        if self.info.style != "score" or not self.kinds:
-            return self.documents
-        found = DocumentSums(self).kinds()
-        return self.documents if found is None else self.kinds[found.attribute]
+    division: Division | None = None  # the type of each sample's document
 
     def page_values(self, parser: str) -> Floats:
         """The value of each page; NaN where there is none."""
@@ -106,7 +104,11 @@ class FigureSums:
 
 
 class DocumentSums:
-    """What whole documents add to one figure: the rows that intervals, tests and shares are made of."""
+    """What whole documents add to one figure: the rows that intervals, tests and shares are made of.
+
+    Every interval and verdict is about documents like these: types are fixed, documents are sampled within
+    them. `new_types=True` asks about new document types instead (`parsemark.stats.document_types`).
+    """
 
     def __init__(self, figure: FigureSums, parsers: Sequence[str] | None = None) -> None:
         self.figure = figure
@@ -114,6 +116,7 @@ class DocumentSums:
         for parser in figure.sums if parsers is None else parsers:
             self.sums[parser] = sum_by_cluster(figure.sums[parser], figure.documents)[0]
         self.names = [str(name) for name in dict.fromkeys(figure.documents)]
+        self.types = document_types(figure.documents, figure.division)
         counts = [_shares(own, figure.denominator) for own in self.sums.values() if len(own)]
         self.weights: Floats = np.mean(counts, axis=0) if counts else np.zeros(len(self.names))
 
@@ -123,31 +126,54 @@ class DocumentSums:
         return int(np.any([np.any(own != 0, axis=1) for own in self.sums.values()], axis=0).sum())
 
     @property
-    def candidates(self) -> dict[str, list[str]]:
-        """The kinds that each document is of, by attribute."""
-        first = {document: k for k, document in reversed(list(enumerate(self.figure.documents)))}
-        places = [first[name] for name in self.names]
-        return {attribute: [of[k] for k in places] for attribute, of in self.figure.kinds.items()}
+    def n_types(self) -> int:
+        """How many types these documents are of; 0 where nothing is known about types."""
+        return count_types(list(self.sums.values()), self.types)
 
-    def kinds(self) -> Kinds | None:
-        """The kinds of documents on which the figures themselves are unlike."""
-        candidates = self.candidates
-        if not candidates or not self.sums:
+    def interval(self, parser: str, *, new_types: bool = False) -> Interval | None:
+        """95 % confidence interval of a parser's score."""
+        info, top = self.figure.info, self.figure.info.top or 1.0
+        bounds: Range = "positive" if info.top is None else "unit"
+        ends = typed_interval(
+            self.sums[parser],
+            lambda totals: self.figure.statistic(totals) / top,
+            self.types,
+            weights=self.weights,
+            bounds=bounds,
+            new_types=new_types,
+        )
+        return None if ends is None else (ends[0] * top, ends[1] * top)
+
+    def range_over_types(self, parser: str) -> Interval | None:
+        """The lowest and the highest score of a parser on any document type."""
+        if self.types is None:
             return None
-        added = influences(list(self.sums.values()), self.figure.statistic)
-        return find_kinds(added, normalised(self.weights), candidates)
+        return range_over_types(self.sums[parser], self.figure.statistic, self.types)
 
-    def contrasts(self, pairs: Sequence[tuple[str, str]]) -> Contrasts:
+    def contrasts(self, pairs: Sequence[tuple[str, str]], *, new_types: bool = False) -> list[Contrast]:
         """The differences of pairs, in which larger is better."""
         info, statistic = self.figure.info, self.figure.statistic
         scale = info.top or 1.0
         sign = (1.0 if info.higher_is_better else -1.0) / scale
         bounds: Range = "positive" if info.top is None else "unit"
-        found = contrasts_over_kinds(
-            self.sums, lambda totals: sign * statistic(totals), pairs, self.weights, self.candidates, bounds
+        found = typed_contrasts(
+            self.sums,
+            lambda totals: sign * statistic(totals),
+            pairs,
+            self.types,
+            weights=self.weights,
+            bounds=bounds,
+            new_types=new_types,
         )
-        here = None if found.here is None else [contrast.times(scale) for contrast in found.here]
-        return Contrasts([contrast.times(scale) for contrast in found.found], found.kinds, here)
+        return [contrast.times(scale) for contrast in found]
+
+
+def document_types(documents: Sequence[str], division: Division | None) -> list[str] | None:
+    """The type of each document, in order of first appearance; None where nothing is known about types."""
+    if division is None:
+        return None
+    of = dict(reversed(list(zip(documents, division.types, strict=True))))
+    return [of[document] for document in dict.fromkeys(documents)]
 
 
 def _shares(sums: Floats, denominator: int) -> Floats:

@@ -90,7 +90,7 @@ def _table_rows(tables: RunTables) -> tuple[pl.DataFrame, int]:
 
 
 def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
-    """Every figure of the run: value, 95 % interval clustered by document, denominator."""
+    """Every figure of the run: value, 95 % confidence interval, denominator."""
     sums = figure_sums(protocol.judge, tables)
     rows, n_unread = _table_rows(tables)
     semantic = rows.filter(pl.col("metric") == SEMANTIC)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
 
@@ -19,7 +19,8 @@ from parsemark.model import AttributeValue
 from parsemark.protocols.run_scores.aggregate import attribute_groups, element_attributes
 from parsemark.protocols.run_scores.sums import Floats
 from parsemark.protocols.tables.figure_definitions import metric_metadata
-from parsemark.store.run_tables import Kindred, RunTables
+from parsemark.stats.document_types import Division
+from parsemark.store.run_tables import RunTables
 
 _ARRAYS = ("page", "overlap", "confidence", "positive", "count")
 
@@ -37,7 +38,7 @@ class TruthPages:
     documents: tuple[str, ...]
     n_truth: Floats
     negative: NDArray[np.bool_]
-    kinds: Kindred = field(default_factory=dict)  # attribute to the kind that each page's document is of
+    division: Division | None = None  # the type of each page's document
     unread: frozenset[tuple[int, str]] = frozenset()
     """Page and id of the tables among `n_truth` that cannot be read."""
     n_unboxed: int = 0
@@ -51,7 +52,7 @@ class TruthPages:
         known = known.sort("sample")
         places = tables.places.among(known["sample"])
         n_truth = known["n_tables"].to_numpy().astype(float)
-        pages = cls(places.samples, places.documents, n_truth, n_truth == 0, places.kinds)
+        pages = cls(places.samples, places.documents, n_truth, n_truth == 0, places.division)
         unread, names, n_unboxed = set[tuple[int, str]](), dict[str, str](), 0
 
         def members() -> Iterator[tuple[tuple[int, str], Mapping[str, AttributeValue]]]:

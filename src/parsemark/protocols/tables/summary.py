@@ -127,7 +127,7 @@ class RunMatches:
 def summarise(
     protocol: PageProtocol, tables: RunTables, rule: str, rank_by: str, *, is_whole: bool
 ) -> Summary:
-    """Every figure of the run: value, 95 % interval clustered by document, denominator.
+    """Every figure of the run: value, 95 % confidence interval, denominator.
 
     By the rule `auto` the data decide how the leaderboard matches; `is_whole` says that a truth is of a whole
     document, not of a page.

@@ -68,7 +68,7 @@ def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: RunSource) ->
     return Chart(
         "quality-time",
         "Quality against time",
-        f"{quality.label} over mean CPU time per page (logarithmic), with 95 % intervals. "
+        f"{quality.label} over mean CPU time per page (logarithmic), with 95 % CI (documents like these). "
         f"{'Up' if quality.higher_is_better else 'Down'} and to the left is better: no other parser is both "
         "faster and better than one on the dashed front.",
         ChartAxis("CPU seconds per page", kind="log"),
@@ -124,7 +124,7 @@ def breakdown(source: RunSource, scope: str, attribute: str) -> Chart | None:
         series += interval_bars(parser.name, entries, "line" if attribute in CURVES else "bars")
     kind = scope.replace("_", " ")
     key, title = f"by-{_key(scope)}-{_key(attribute)}", f"By {attribute} of the {kind}"
-    over = f"{info.label} over the {kind}s with each value, with 95 % intervals where they are known."
+    over = f"{info.label} over the {kind}s with each value, with 95 % CI where they are known."
     by_value = ChartAxis(attribute, kind="category", categories=tuple(values))
     axes = by_value, ChartAxis(info.label, 0.0, info.top)
     return Chart.of(key, title, f"{over} {info.direction.capitalize()}.", axes, series)

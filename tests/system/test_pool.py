@@ -6,11 +6,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.engine.hostile_tasks import do
+from tests.system.hostile_tasks import do
+from tests.waiting import is_running, wait_until
 
-from parsemark.engine.forking import Template
-from parsemark.engine.process_pool import Finished, Lost, ProcessPool, _serve
 from parsemark.errors import StoreError
+from parsemark.system.pool import Finished, Lost, ProcessPool, Template, serve
 
 
 def run_all(
@@ -32,8 +32,8 @@ def test_crash_and_hang_cost_only_themselves() -> None:
 
 PLAIN_SCRIPT = """
 print("begun")
-from parsemark.engine.process_pool import ProcessPool
-from tests.engine.hostile_tasks import do
+from parsemark.system.pool import ProcessPool
+from tests.system.hostile_tasks import do
 with ProcessPool(do, 2, timeout_s=60.0, memory_mb=16_384) as pool:
     for task in "abc":
         pool.submit(task)
@@ -60,10 +60,10 @@ def test_a_script_without_a_guard_is_not_run_again_in_each_process(from_file: bo
 
 FORKING = """
 import os, sys
-from parsemark.engine import forking
+from parsemark.system import pool as forking
 assert forking.is_fresh()
-from tests.engine.test_process_pool import run_all
-from parsemark.engine.process_pool import Lost
+from tests.system.test_pool import run_all
+from parsemark.system.pool import Lost
 assert not forking.is_fresh()
 import polars
 with forking.Template() as template:
@@ -75,7 +75,7 @@ with forking.Template() as template:
         run_all(["user-error"], 1, 300.0, template)
     except Exception as error:
         print(type(error).__name__)
-    left = template._process.pid
+    left = template.pid
 print("ended", not os.path.exists(f"/proc/{left}"))
 """
 
@@ -97,24 +97,24 @@ def test_workers_forked_of_a_template_are_as_others() -> None:
 LOST = """
 import os, signal
 from multiprocessing import Pipe
-from parsemark.engine import forking
-from tests.engine.hostile_tasks import do
+from parsemark.system import pool as forking
+from tests.system.hostile_tasks import do
 from tests.waiting import is_running, wait_until
-from tests.engine.test_process_pool import run_all
-from parsemark.engine.process_pool import _serve
+from tests.system.test_pool import run_all
+from parsemark.system.pool import serve
 with forking.Template() as template:
     ours, theirs = Pipe()
-    worker = template.start(_serve, theirs, do, 16_384)
+    worker = template.start(serve, theirs, do, 16_384)
     theirs.close()
     print(ours.recv())
     ours.send("hang")
-    os.kill(template._process.pid, signal.SIGKILL)
-    template._process.join()
+    os.kill(template.pid, signal.SIGKILL)
+    wait_until(lambda: not is_running(template.pid))
     for result in run_all(["a", "b"], 2, 300.0, template):
         print(result.task, result.result)
-    worker.kill()
-    wait_until(lambda: not is_running(worker.pid))
-print("ended", worker.exitcode)
+    code = template.end(worker, kill=True)
+    wait_until(lambda: not is_running(worker))
+print("ended", code)
 """
 
 
@@ -153,19 +153,40 @@ def test_a_killed_command_leaves_no_traceback_of_its_processes() -> None:
     """Whoever asked is gone before the first word: the process ends as after any other task."""
     ours, theirs = multiprocessing.Pipe()
     ours.close()
-    asked = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs, do, 16_384))
+    asked = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs, do, 16_384))
     asked.start()
     asked.join()
     assert asked.exitcode == 0
 
 
-def test_a_killed_command_leaves_nothing_that_the_next_does_not_remove() -> None:
+def test_a_killed_command_leaves_no_files() -> None:
     last = "import os, sys; sys.stdout.flush(); os.kill(os.getpid(), 9)"
     killed = PLAIN_SCRIPT.replace("print(__name__)", last)
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # short: names of sockets are
         place = {**os.environ, "TMPDIR": folder, "PYTHONPATH": str(Path(__file__).parents[2])}
-        for script, left in ((killed, 1), (PLAIN_SCRIPT, 0)):
+        for script in (killed, PLAIN_SCRIPT):
             done = subprocess.run([sys.executable, "-c", script], env=place, capture_output=True, check=False)
             assert b"['A', 'B', 'C']" in done.stdout, done.stderr
-            names = [path.name for path in Path(folder).iterdir()]
-            assert len(names) == left and all(name.startswith("pmrk-") for name in names)
+            assert list(Path(folder).iterdir()) == []
+
+
+_POOL = """
+from parsemark.system.pool import ProcessPool
+from tests.system.hostile_tasks import do
+with ProcessPool(do, 2, timeout_s=600, memory_mb=None) as pool:
+    for task in ("child", "hang"):
+        pool.submit(task)
+    for result in pool.results():
+        print(result.result, flush=True)
+"""
+
+
+def test_the_processes_of_a_pool_end_with_a_command_that_is_killed() -> None:
+    """Also one in the midst of a task, with what it has started."""
+    command = [sys.executable, "-c", _POOL]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        workers = [int(pid) for pid in process.stdout.readline().split()]
+        assert workers
+        process.kill()
+    wait_until(lambda: not any(is_running(pid) for pid in workers))

@@ -23,6 +23,8 @@ def do(task: str) -> str:
         return subprocess.run(["sh", "-c", "ulimit -Hd"], capture_output=True, text=True, check=True).stdout
     if task == "frame":
         return str(pl.DataFrame({"a": [1, 2]}).lazy().select(pl.col("a").sum()).collect().item())
+    if task == "child":
+        return f"{os.getpid()} {subprocess.Popen(['sleep', '600']).pid}"
     return task.upper()
 
 
