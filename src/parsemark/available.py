@@ -1,4 +1,4 @@
-"""What can be named in a command: metrics, protocols, corpora, parsers, makers and judges."""
+"""What can be named in a command: metrics, protocols, corpora, parsers, makers, judges and schemas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from parsemark.specs import Registry, distribution_of, own_plugins
 
 
 @dataclass(frozen=True)
-class Entry:
+class Available:
     """One name, what it stands for, and what else is known of it."""
 
     name: str
@@ -21,17 +21,17 @@ class Entry:
     details: tuple[tuple[str, str], ...] = ()  # label and text
 
 
-def available(kind: str) -> list[Entry]:
+def available(kind: str) -> list[Available]:
     """Return what there is of a kind, sorted by name, also of parsemark's plug-ins that are not installed.
 
     Args:
-        kind: metrics, protocols, corpora, parsers, makers or judges.
+        kind: metrics, protocols, corpora, parsers, makers, judges or schemas.
     """
     require_known("kind", kind, KINDS)
     return list(KINDS[kind]())
 
 
-def _metrics() -> Iterator[Entry]:
+def _metrics() -> Iterator[Available]:
     from parsemark.metrics import METRICS, get_metric
 
     def describe(name: str) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -50,7 +50,7 @@ def _metrics() -> Iterator[Entry]:
     return _entries(METRICS, describe)
 
 
-def _protocols() -> Iterator[Entry]:
+def _protocols() -> Iterator[Available]:
     from parsemark.protocols import PROTOCOLS, get_protocol
 
     def describe(name: str) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -61,7 +61,7 @@ def _protocols() -> Iterator[Entry]:
     return _entries(PROTOCOLS, describe)
 
 
-def _corpora() -> Iterator[Entry]:
+def _corpora() -> Iterator[Available]:
     from parsemark.corpora.base import CORPORA, WITHOUT_PATH
 
     def describe(name: str) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -71,14 +71,14 @@ def _corpora() -> Iterator[Entry]:
     return _entries(CORPORA, describe)
 
 
-def _parsers() -> Iterator[Entry]:
+def _parsers() -> Iterator[Available]:
     from parsemark.parsers import get_parser, parser_names
 
     for name in parser_names():
         try:
             parser = get_parser(name)
         except ParsemarkError as error:
-            yield Entry(name, f"broken: {error}", "?")
+            yield Available(name, f"broken: {error}", "?")
             continue
         info, state = parser.info, str(parser.state())
         details = (
@@ -88,48 +88,56 @@ def _parsers() -> Iterator[Entry]:
             ("options", _choices(parser) or "–"),
             ("state", state),
         )
-        yield Entry(name, f"{state}; {info.licence}", "parsemark" if parser.builtin else "?", details)
+        yield Available(name, f"{state}; {info.licence}", "parsemark" if parser.builtin else "?", details)
 
 
-def _makers() -> Iterator[Entry]:
+def _makers() -> Iterator[Available]:
     from parsemark.corpora.making import list_makers
 
     for maker in list_makers():
         details = tuple((f"option {name}", text) for name, text in maker.options)
-        yield Entry(maker.name, maker.summary, maker.distribution, details)
+        yield Available(maker.name, maker.summary, maker.distribution, details)
 
 
-def _judges() -> Iterator[Entry]:
+def _judges() -> Iterator[Available]:
     from parsemark.judges.base import JUDGES
 
     return _entries(JUDGES, lambda name: (_first_line(JUDGES.load(name)), ()))
 
 
-KINDS: dict[str, Callable[[], Iterator[Entry]]] = {
+def _schemas() -> Iterator[Available]:
+    from parsemark.corpora.schema import json_schemas
+
+    for file, schema in json_schemas().items():
+        yield Available(file, str(schema.get("description", "")).partition("\n")[0], "parsemark")
+
+
+KINDS: dict[str, Callable[[], Iterator[Available]]] = {
     "metrics": _metrics,
     "protocols": _protocols,
     "corpora": _corpora,
     "parsers": _parsers,
     "makers": _makers,
     "judges": _judges,
+    "schemas": _schemas,
 }
 
 
 def _entries(
     registry: Registry, describe: Callable[[str], tuple[str, tuple[tuple[str, str], ...]]]
-) -> Iterator[Entry]:
+) -> Iterator[Available]:
     """Yield the names of a registry; one that cannot be loaded says why in its own line."""
     missing = {name for groups in own_plugins().values() for name in groups.get(registry.group, ())}
     for name in sorted({*registry, *missing}):
         if name not in registry:
             distribution = str(distribution_of(registry.group, name))
-            yield Entry(name, f"not installed: pip install {distribution}", distribution)
+            yield Available(name, f"not installed: pip install {distribution}", distribution)
             continue
         try:
             summary, details = describe(name)
         except ParsemarkError as error:
             summary, details = f"broken: {error}", ()
-        yield Entry(name, summary, registry.distribution(name), details)
+        yield Available(name, summary, registry.distribution(name), details)
 
 
 def _first_line(thing: Any) -> str:

@@ -165,8 +165,8 @@ def test_score_outputs_made_elsewhere(benched: tuple[Path, str]) -> None:
 
 def test_errors_are_one_line_that_helps(benched: tuple[Path, str]) -> None:
     folder, _ = benched
-    assert "is not a run directory" in parsemark(folder, "score", "nowhere", code=2)
-    assert "Give either a run directory or" in parsemark(folder, "score", code=2)
+    assert "nowhere does not exist" in parsemark(folder, "score", "nowhere", code=2)
+    assert "is not a run" in parsemark(folder, "score", "corpus", "--add", "ensemble", code=2)
     assert "No corpus 'dmeo'" in parsemark(folder, "bench", "-c", "dmeo", code=2)
     assert "Did you mean" in parsemark(folder, "bench", "-c", "corpus", "-p", "pdfplumer", code=2)
     (folder / "empty").mkdir()
@@ -207,7 +207,7 @@ def test_ctrl_c_says_how_to_go_on(workplace: Path) -> None:
     shown, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert "Stopped. 1 of 6 pages are done and kept. Go on with:" in shown
-    assert "parsemark parse -c corpus -o stopped" in shown
+    assert "parsemark bench --no-score -c corpus -o stopped" in shown
     (workplace / "go-on").touch()
     parsemark(workplace, *arguments)
     assert Run.open(workplace / "stopped").table("parses").height == 6

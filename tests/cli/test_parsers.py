@@ -17,8 +17,8 @@ from parsemark.errors import ParserError, UsageError
 from parsemark.parsers import parser_names
 
 
-def try_page(worker: str, pdf: str) -> str:
-    arguments = ["try", pdf, "--parser", worker, "--pages", "1"]
+def try_page(worker: str, pdf: str, pages: str = "1") -> str:
+    arguments = ["try", pdf, "--parser", worker, "--pages", pages]
     return CliRunner().invoke(app, arguments, catch_exceptions=False).output
 
 
@@ -171,27 +171,27 @@ def test_try_takes_the_files_that_a_parser_reads(tmp_path: Path) -> None:
     html = tmp_path / "page.HTM"
     html.write_text("<p>x</p>")
     for file in (_docx(tmp_path / "word.docx"), html):
-        output = run("try", str(script), str(file))
+        output = try_page(str(script), str(file))
         assert f"1 table in {file.name}" in output
         with pytest.raises(UsageError, match="has one page, not 2"):
-            run("try", str(script), str(file), "--page", "2")
+            try_page(str(script), str(file), "2-2")
     pdf = write_page(tmp_path / "page.pdf")
     with pytest.raises(UsageError, match=r"reads DOCX and HTML; page.pdf is a file of kind PDF"):
-        run("try", str(script), str(pdf))
+        try_page(str(script), str(pdf))
 
 
 def test_try_says_in_plain_words_that_a_parser_reads_other_files(tmp_path: Path) -> None:
     word = _docx(tmp_path / "word.docx")
     with pytest.raises(UsageError, match=r"pdfplumber reads PDF; word.docx is a file of kind DOCX"):
-        run("try", "pdfplumber", str(word))
+        try_page("pdfplumber", str(word))
     sheet = tmp_path / "sheet.docx"
     with zipfile.ZipFile(sheet, "w") as file:
         file.writestr("xl/workbook.xml", "<x/>")
     with pytest.raises(UsageError, match=r"mammoth reads DOCX; sheet.docx is another kind of file"):
-        run("try", "mammoth", str(sheet))
+        try_page("mammoth", str(sheet))
     (tmp_path / "broken.pdf").write_text("no pdf")
     with pytest.raises(UsageError, match="cannot be opened as a PDF"):
-        run("try", "pdfplumber", str(tmp_path / "broken.pdf"))
+        try_page("pdfplumber", str(tmp_path / "broken.pdf"))
 
 
 def test_the_newest_versions_are_listed_and_how_to_see_all(monkeypatch: pytest.MonkeyPatch) -> None:

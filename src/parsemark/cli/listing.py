@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
@@ -17,13 +18,16 @@ _DEFAULT = "parsemark"
 def list_names(
     kind: Annotated[
         str | None,
-        Argument(metavar="[KIND]", help="metrics, protocols, corpora, parsers, makers or judges."),
+        Argument(
+            metavar="[KIND]",
+            help="metrics, protocols, corpora, parsers, makers, judges or schemas (JSON Schemas).",
+        ),
     ] = None,
     name: Annotated[
         str | None, Argument(metavar="[NAME]", help="Print everything that is known about this one.")
     ] = None,
 ) -> None:
-    """List metrics, protocols, corpora, parsers, makers and judges, with one line each.
+    """List metrics, protocols, corpora, parsers, makers, judges and JSON Schemas, with one line each.
 
     A package other than parsemark that brings a name stands in brackets. In a pipe, columns are separated by
     tabs.
@@ -33,6 +37,7 @@ def list_names(
     Example: parsemark list metrics teds
     """
     from parsemark.available import KINDS, available
+    from parsemark.corpora.schema import json_schemas
 
     if kind is None:
         counts = [(each, counted(len(available(each)), "name"), f"parsemark list {each}") for each in KINDS]
@@ -41,6 +46,9 @@ def list_names(
     entries = available(kind)
     if name is not None:
         require_known(kind, name, [entry.name for entry in entries])
+        if kind == "schemas":
+            typer.echo(json.dumps(json_schemas()[name], indent=2))
+            return
         (entry,) = (each for each in entries if each.name == name)
         typer.echo(f"{entry.name}: {entry.summary}")
         for label, text in entry.details:

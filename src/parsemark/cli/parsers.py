@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from parsemark.available import Entry
+    from parsemark.available import Available
 
 parsers = typer.Typer(
     name="parsers",
@@ -57,7 +57,7 @@ HEADS = ("parser", "licence", "returns", "needs", "options (default first)", "st
 _WIDE = 140  # columns that the whole table needs; in fewer, each parser has lines of its own
 
 
-def _columns(entry: Entry) -> tuple[str, ...]:
+def _columns(entry: Available) -> tuple[str, ...]:
     """Return one row of the list; a plug-in that is broken says so in its own row."""
     return (
         (entry.name, *(text for _, text in entry.details))

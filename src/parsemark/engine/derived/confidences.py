@@ -65,12 +65,6 @@ class Calibration:
     transfer: Transfer | None = None
     added: str | None = None  # name of the calibrated parser, where it was added to the run
 
-    @property
-    def helps(self) -> bool:
-        """Whether the chosen calibrator is better than none."""
-        after = self.after[self.chosen].d_ece
-        return self.before.d_ece is None or (1.0 if after is None else after) < self.before.d_ece
-
 
 def calibrate(
     run: Run, parser: str, *, method: str = "best", other: Run | None = None, apply: bool = False

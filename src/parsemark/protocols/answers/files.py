@@ -15,7 +15,6 @@ from parsemark.protocols.answers.derive import RULES, facts_of_page, question
 from parsemark.protocols.answers.output import SIDE, words_of
 from parsemark.protocols.result_files import read_lines
 
-FORMS = ("answers", "olmocr")
 _KEYS = ("sample", "question", *(field.name for field in fields(Fact)))
 
 
