@@ -30,6 +30,7 @@ CALLED_FROM_OUTSIDE = {
     "homepage": "the table of parsers in docs/parsers.md links it",
     "editable": "uv's own key in a worker's header; it is allowed and makes no difference",
     "merge_list": "OmniDocBench's own key in its annotation; it is kept as it came",
+    "line_with_spans": "OmniDocBench's own key in its annotation; nothing is read from it",
     "REFERENCE": "a category of OmniDocBench: elements of it are named by their value",
 }
 """Names that others call, each with who does."""

@@ -43,6 +43,7 @@ class GateSettings(_Section):
     min: dict[str, float] = Field(default_factory=dict)
     max_drop: float | None = Field(default=None, ge=0)
     interval: bool | None = None
+    regressions: bool | None = None
     max_failures: int | None = Field(default=None, ge=0)
     max_slowdown: float | None = Field(default=None, ge=1)
     max_memory: float | None = Field(default=None, ge=1)

@@ -5,11 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from scripts.write_parser_table import unlocked
 
 from parsemark.errors import ParserError
 from parsemark.parsers import Environment, get_parser, parser_names
 from parsemark.parsers.declaration import read_declaration
-from parsemark.parsers.environment import lock_path, needs_lock, read_lock, write_lock
+from parsemark.parsers.environment import _digest, lock_path, needs_lock, read_lock, write_lock
 
 BUILT_IN = parser_names()
 PIN = re.compile(r"([A-Za-z0-9][\w.-]*)==\S+( ; [^\\]+?)?( --hash=sha256:[0-9a-f]{64})+")
@@ -38,6 +39,18 @@ SCRIPT = """# /// script
 # dependencies = ["idna==3.20"]
 # ///
 """
+
+
+def test_missing_and_stale_locks_are_made_anew(tmp_path: Path) -> None:
+    scripts = [tmp_path / f"{name}.py" for name in ("missing", "stale", "good", "without")]
+    for script in scripts:
+        script.write_text(SCRIPT if script.stem != "without" else SCRIPT.replace('"idna==3.20"', ""))
+    declared = read_declaration(scripts[2])
+    lock_path(scripts[1]).write_text("# made of something else\nidna==3.20\n")
+    with pytest.raises(ParserError):
+        read_lock(scripts[1], declared)
+    lock_path(scripts[2]).write_text(f"# made of {_digest(declared)}\nidna==3.20\n")
+    assert list(unlocked(scripts)) == scripts[:2]
 
 
 def test_a_lock_of_another_list_is_refused(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from parsemark.cli.main import app
 from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UnknownNameError
-from parsemark.protocols import Figure, get_protocol
-from parsemark.protocols.charts import DataTable, TableColumn, TableRow
+from parsemark.protocols import Figure
 from parsemark.report import build_report
+from parsemark.report.drawing import DataTable, TableColumn, TableRow
 from parsemark.report.paper_tables import (
     RunTableSet,
     choose_tables,
@@ -28,6 +28,7 @@ from parsemark.report.paper_tables import (
     to_latex,
     to_markdown,
 )
+from parsemark.report.presentations import tables
 from parsemark.report.source import RunSource
 from parsemark.store import Run
 from parsemark.store.summary import NewTypes, Ranking, State, Verdict
@@ -237,7 +238,7 @@ def test_needs_are_those_of_the_tables_that_are_made(run: Run) -> None:
     """A table of a publication that nobody says the needs of could go missing without a word."""
     made = {table.key for table in run_tables([run.path], "tables").found}
     papers = {key for key in made if key.startswith(("soric-", "ap-", "f1-"))}
-    assert papers and papers <= set(get_protocol("tables").presentation().paper_table_needs)
+    assert papers and papers <= set(tables.DRAWING.paper_table_needs)
 
 
 def test_the_semantic_protocol_has_its_paper_s_table_and_histogram(blank_pdf: Path, tmp_path: Path) -> None:
@@ -246,7 +247,7 @@ def test_the_semantic_protocol_has_its_paper_s_table_and_histogram(blank_pdf: Pa
     score_run(run, protocols=["semantic"], n_workers=1)
     source = RunSource(Run.open(run.path), "semantic")
     assert [row.label for row in by_key(source)["horn-3"].rows] == source.summary.ordered()
-    (together, *_) = [c for s in source.shown.charts(source) for c in s.charts]
+    (together, *_) = [c for s in source.drawing.charts(source) for c in s.charts]
     n_tables = run.table("samples")["n_tables"].sum()
     for series in together.series:
         counted = source.summary.details["histogram"][series.name]

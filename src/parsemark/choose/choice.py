@@ -21,7 +21,7 @@ from parsemark.metrics.table_input import TableInput
 from parsemark.model import Element, Prediction, Status
 from parsemark.pdf.page_kinds import TRAITS, Kinds
 from parsemark.plain_words import counted
-from parsemark.protocols.contract import PageProtocol, get_protocol
+from parsemark.protocols.contract import DEFAULT_PROTOCOLS, PageProtocol, get_protocol
 from parsemark.protocols.run_data.broken_pages import complete_sums, contradictions
 from parsemark.protocols.run_data.unread_pages import run_kinds, unread_scans, unscored
 from parsemark.stats.intervals import t_quantile
@@ -115,7 +115,7 @@ def choose(
     run: Run,  # parsed and scored under `protocol`; any part of its pages may have truth
     *,
     corpus: Corpus | None = None,  # its pages, for their text layers and for typical errors
-    protocol: str = "tables",  # whose primary figure is estimated, as the mean over pages
+    protocol: str = DEFAULT_PROTOCOLS[0],  # whose primary figure is estimated, as the mean over pages
     budget: int = 10,  # how many labels are to be used at most
     seed: int = 0,  # of the order in which pages are to be labelled
     skip: Sequence[str] = (),  # pages that nobody is to label; the answer is about the others
@@ -136,7 +136,7 @@ def choose(
     if len(parsers) < 2:
         raise UsageError(f"{run.path} has {len(parsers)} parser; to choose, run at least two.")
     predictions = {(s, p): run.prediction(s, p) for s in samples for p in parsers}
-    text = recipe.name != "tables"
+    text = not recipe.tables_alone
     engines = run.manifest.engines
     agreement = measure_agreement(predictions, parsers, samples, engines, text=text, progress=progress)
     layers = {} if corpus is None or text else layer_texts(corpus, samples)

@@ -43,11 +43,12 @@ def agreement(
     from parsemark.engine.scoring.score import score_run
     from parsemark.protocols import canonical_specs, get_protocol, page_protocols, with_options
     from parsemark.store import Run
-    from parsemark.verdicts.boards_agreement import IN_ORDER, board_agreement
+    from parsemark.verdicts.boards_agreement import board_agreement
 
     opened, console, wanted = Run.open(run), plain_console(), []
     specs = canonical_specs(protocol or [*opened.protocols, *page_protocols()])
-    for spec in [*specs, *([IN_ORDER] if "tables" in specs else [])]:
+    rules = (list(get_protocol(spec).matching_rules) for spec in specs)
+    for spec in [*specs, *(other for own in rules if own and own[0] in specs for other in own[1:])]:
         try:
             get_protocol(spec).preload()
         except MissingDependencyError as error:

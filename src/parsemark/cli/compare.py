@@ -145,9 +145,19 @@ def gate(
     interval: Annotated[
         bool, Option("--interval/--no-interval", help="Fail on a drop that is beyond chance.")
     ] = True,
-    max_failures: Annotated[int, Option(min=0, help="Pages that may newly fail.")] = 0,
+    regressions: Annotated[
+        bool,
+        Option(
+            "--regressions/--no-regressions",
+            help="Fail if pages, tables or types of errors got worse and not half as many got better.",
+        ),
+    ] = True,
+    max_failures: Annotated[
+        int, Option(min=0, help="Maximum number of pages that newly fail or return nothing.")
+    ] = 0,
     max_lost_tables: Annotated[
-        int | None, Option(min=0, help="True tables that may be found no longer.")
+        int | None,
+        Option(min=0, help="Maximum number of truth tables found by the old run but missed by the new one."),
     ] = None,
     max_page_drop: Annotated[
         float | None, Option(min=0, help="Drop of the primary figure that is allowed on any page.")

@@ -71,6 +71,11 @@ class PageProtocol(ABC):
 
     A benchmark that joins the tables of a page, or takes the first, takes them in `order`.
     """
+    tables_alone: ClassVar[bool] = False
+    """Whether outputs differ for it only in their tables, so that their likeness is that of their tables."""
+    matching_rules: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Specs by which it matches under several rules, with these: its own first. `boards` scores the others to
+    tell what matching does; they are no protocols beside it."""
     serialise: Literal["raw", "neutral"] = field(default="raw", kw_only=True)
     """Whether outputs are scored as they are written, or in one spelling for all (`formats.neutral`)."""
 

@@ -169,7 +169,8 @@ def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
     failed = result.failed
     checks = counted(len(result.checks), "check")
     head = f"**Gate failed: {len(failed)} of {checks}.**" if failed else f"Gate passed: {checks}."
-    lines = [head, "", "| | parser | check | found | allowed |", "|---|---|---|---|---|"]
+    lines = [head, "", *(f"- {markdown_cell(verdict)}" for verdict in result.verdicts)]
+    lines += ["", "| | parser | check | found | allowed |", "|---|---|---|---|---|"]
     for check in sorted(result.checks, key=lambda c: c.passed):
         cells = (check.parser, check.name, check.found, check.allowed)
         lines.append(f"| {'✓' if check.passed else '✗'} | {' | '.join(map(markdown_cell, cells))} |")
@@ -228,6 +229,7 @@ def gate_json(result: GateResult) -> str:
         "skipped": [asdict(s) for s in result.skipped],
         "worse": [asdict(page) for page in result.worse],
         "errors": {parser: [asdict(c) for c in changes or ()] for parser, changes in result.errors.items()},
+        "verdicts": list(result.verdicts),
         "notes": list(result.notes),
     }
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

@@ -9,9 +9,10 @@ from parsemark.corpora import Corpus
 from parsemark.engine.verify_bundle import verify_confined
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted
-from parsemark.protocols import FigureInfo, RunParser, Summary
+from parsemark.protocols import FigureInfo, Summary
 from parsemark.report.build import build_site
 from parsemark.report.colours import colour_indices
+from parsemark.report.drawing import RunParser
 from parsemark.report.leaderboard_table import Scale, leaderboard_cell, leaderboard_table
 from parsemark.report.names import safe_name
 from parsemark.report.site import Link, ReportOptions, SitePages, new_site

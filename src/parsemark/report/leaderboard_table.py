@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from parsemark.plain_words import UNDEFINED, figure_note, format_value, listed, signed, signed_interval
-from parsemark.protocols import Figure, FigureInfo, Ranking, RunParser, Summary
+from parsemark.protocols import Figure, FigureInfo, Ranking, Summary
+from parsemark.report.drawing import RunParser
 from parsemark.store.summary import EQUIVALENCE_MARGIN
 
 Figures = Mapping[str, Mapping[str, Figure]]

@@ -11,10 +11,10 @@ from typing import Any
 from parsemark.errors import ParsemarkError, UsageError, require_known
 from parsemark.plain_words import INTERVAL, counted, counted_name, format_value, listed, unbroken
 from parsemark.protocols import PROTOCOLS, Figure, Slice, Summary, get_protocol
-from parsemark.protocols.charts import DataTable, TableColumn, TableRow
+from parsemark.report.drawing import DataTable, TableColumn, TableRow
 from parsemark.report.names import safe_name
 from parsemark.report.site import ReportPage, Site
-from parsemark.report.source import RunSource
+from parsemark.report.source import Drawing, RunSource
 from parsemark.stats.intervals import FEWEST_DOCUMENTS
 from parsemark.store import Run
 
@@ -34,7 +34,7 @@ def tables_of(source: RunSource) -> list[DataTable]:
         _leaderboard(source, LEADERBOARD, main=True),
         _leaderboard(source, "all-figures", main=False),
         *_breakdowns(source),
-        *source.shown.paper_tables(source),
+        *source.drawing.paper_tables(source),
     ]
 
 
@@ -50,7 +50,7 @@ def _protocol_of(key: str) -> str | None:
     """The protocol that stands for the publication of a table."""
     for name in PROTOCOLS:
         try:
-            if key in get_protocol(name).presentation().paper_table_needs:
+            if key in Drawing.of(get_protocol(name).presentation().drawing).paper_table_needs:
                 return name
         except ParsemarkError:  # a plug-in that cannot be loaded has no tables
             continue
@@ -308,7 +308,7 @@ def run_tables(paths: Sequence[Path], protocol: str | None = None) -> RunTableSe
         raise UsageError(f"The runs were scored in different ways and cannot stand in one table. {named}")
     found = tables_of(sources[0]) if len(sources) == 1 else beside_each_other(sources)
     keys = {table.key for table in found}
-    needs = sources[0].shown.paper_table_needs
+    needs = sources[0].drawing.paper_table_needs
     return RunTableSet(tuple(found), {key: what for key, what in needs.items() if key not in keys})
 
 

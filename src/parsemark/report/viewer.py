@@ -10,8 +10,8 @@ import polars as pl
 
 from parsemark.corpora.render import corpus_pictures, sample_jpegs
 from parsemark.model import AttributeValue
-from parsemark.protocols import RunParser
 from parsemark.report.chunks import write_chunk
+from parsemark.report.drawing import RunParser
 from parsemark.report.names import page_file
 from parsemark.report.page_chunks import write_older_chunks, write_page_chunks
 from parsemark.report.provenance import known_metadata

@@ -82,8 +82,8 @@ class RunFolder:
             remove_tree(root / name)
 
     def spec(self, protocol: str | None) -> str:
-        """The protocol that is meant: by default the first one of the run."""
-        return protocol or (self.manifest.protocols or ["tables"])[0]
+        """The protocol that is meant: by default the first one of the run; empty where it has none."""
+        return protocol or next(iter(self.manifest.protocols), "")
 
     def write_table(self, name: str, frame: pl.DataFrame, protocol: str | None = None) -> None:
         """Replace a table."""

@@ -145,7 +145,7 @@ def parse_manifest(text: bytes, where: str) -> Manifest:
             f"{SCHEMA_VERSION}). Upgrade with: pip install --upgrade parsemark"
         )
     if version == 1:  # one protocol, whose tables lay beside the others; scoring again makes them anew
-        protocols = [data.pop("protocol", "tables")]
+        protocols = [data.pop("protocol")] if "protocol" in data else []
         data = {**data, "schema_version": SCHEMA_VERSION, "protocols": protocols}
     try:
         return Manifest.model_validate(data)

@@ -214,7 +214,7 @@ def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]
                 seen = whole.setdefault((page.document or page.sample, output.parser), [])
                 seen.append((page.number, page.sample, truth, prediction, text))
     for seen in whole.values():
-        from parsemark.protocols.tables.long_tables import joined_document, joined_text
+        from parsemark.protocols.whole_documents import joined_document, joined_text
 
         ordered = sorted(seen, key=lambda page: page[:2])
         pages_of_it = joined_document([(truth, read) for _, _, truth, read, _ in ordered])

@@ -78,7 +78,7 @@ class AnswersProtocol(PageProtocol):
     def _facts(self, truth: Page | None, prediction: Prediction) -> tuple[Fact, ...]:
         from parsemark.protocols.answers.derive import facts_of_page
         from parsemark.protocols.answers.files import read_facts
-        from parsemark.protocols.tables.long_tables import joined_facts
+        from parsemark.protocols.whole_documents import joined_facts
 
         if self.facts:
             asked = read_facts(self.facts)

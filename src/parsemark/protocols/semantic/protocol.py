@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from parsemark.matching.tables import CONFIDENCE_THRESHOLD
 from parsemark.model import Page, Prediction
 from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.run_data.rows import PageScores
@@ -36,7 +37,6 @@ class SemanticProtocol(SemanticOptions):
         return summarise(self, tables)
 
     def presentation(self) -> Presentation:
-        """Show Horn & Keuper's Figure 6 and Table 3; see `presentation.py`."""
-        from parsemark.protocols.semantic.presentation import present
-
-        return present()
+        """Show Horn & Keuper's Figure 6 and Table 3."""
+        drawing = "parsemark.report.presentations.semantic:DRAWING"
+        return Presentation(drawing=drawing, sure_above=CONFIDENCE_THRESHOLD)

@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import polars as pl
 
-from parsemark.protocols import Figure, RunParser
-from parsemark.protocols.charts import Chart, ChartAxis, Section, Series, interval_bars
+from parsemark.protocols import Figure
+from parsemark.report.drawing import Chart, ChartAxis, RunParser, Section, Series, interval_bars
 from parsemark.report.names import safe_name
 from parsemark.report.source import RunSource
 
@@ -30,7 +30,7 @@ def all_sections(source: RunSource) -> list[Section]:
         Section.of(
             "overview", "Overview", [trade_off(source.summary.parsers, source), time_per_page(source)]
         ),
-        *source.shown.charts(source),
+        *source.drawing.charts(source),
         Section.of("attributes", "By attribute", [breakdown(source, *name) for name in names]),
     ]
     return [section for section in found if section.charts]

@@ -9,8 +9,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 from parsemark.extras import needed_for
-from parsemark.protocols.charts import Chart, ChartAxis, Series
 from parsemark.report.colours import PALETTE
+from parsemark.report.drawing import Chart, ChartAxis, Series
 from parsemark.system import replacing
 
 if TYPE_CHECKING:

@@ -203,3 +203,18 @@ def _is_apart(a: Figure, b: Figure, style: Style) -> bool:
     if a.interval is None or b.interval is None:
         return style == "count"
     return a.interval[0] > b.interval[1] or a.interval[1] < b.interval[0]
+
+
+@dataclass(frozen=True, slots=True)
+class RunParser:
+    """A parser of a run, as charts, tables and pages name it."""
+
+    name: str
+    colour: int
+    key: str  # for names of charts and files: letters, digits and hyphens
+    kind: str = "parser"  # of its page: on a site of bundles that is its history
+
+    @property
+    def href(self) -> str:
+        """Its page, inside the site."""
+        return f"{self.kind}-{self.key}.html"

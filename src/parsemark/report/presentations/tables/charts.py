@@ -12,18 +12,19 @@ import numpy as np
 import polars as pl
 
 from parsemark.plain_words import rounded
-from parsemark.protocols.charts import (
+from parsemark.protocols.tables.figure_definitions import metric_range, metric_words, short_name, worst_value
+from parsemark.report.drawing import (
     Chart,
     ChartAxis,
     Guide,
     Mark,
+    RunParser,
     Section,
     Series,
     captioned,
     interval_bars,
 )
-from parsemark.protocols.presentation import RunParser, RunView
-from parsemark.protocols.tables.figure_definitions import metric_range, metric_words, short_name, worst_value
+from parsemark.report.source import RunSource
 from parsemark.store.summary import Figure
 
 _captioned = partial(captioned, __package__)
@@ -42,7 +43,7 @@ MOST_CURVE_POINTS = 400
 RULE_WORDS = {"bbox": "boxes", "content": "content", "ngrams": "characters"}
 
 
-def sections(run: RunView) -> list[Section]:
+def sections(run: RunSource) -> list[Section]:
     """All charts of a run, in the order in which they are shown."""
     detection = [precision_recall(run, rule) for rule in RULE_WORDS]
     detection += [rules_beside_each_other(run), threshold_sensitivity(run)]
@@ -60,7 +61,7 @@ def sections(run: RunView) -> list[Section]:
     ]
 
 
-def charts_of_parser(run: RunView, parser: RunParser) -> list[Chart]:
+def charts_of_parser(run: RunSource, parser: RunParser) -> list[Chart]:
     """What the page of one parser shows."""
     histograms = [score_histogram(run, metric, [parser], bars=True) for metric in run.metrics]
     return [chart for chart in (*histograms, reliability(run, parser)) if chart is not None]
@@ -77,7 +78,7 @@ def iso_f1() -> tuple[Guide, ...]:
     return tuple(guides)
 
 
-def precision_recall(run: RunView, rule: str) -> Chart | None:
+def precision_recall(run: RunSource, rule: str) -> Chart | None:
     """Thresholded (solid, filled) and expected (dashed, faint) precision and recall under one matching."""
     series = []
     for name, figures in _figures(run, rule):
@@ -92,7 +93,7 @@ def precision_recall(run: RunView, rule: str) -> Chart | None:
     return Chart.of(*text, (RECALL, PRECISION), series, iso_f1(), square=True)
 
 
-def weighted_precision_recall(run: RunView, rule: str, metric: str) -> Chart | None:
+def weighted_precision_recall(run: RunSource, rule: str, metric: str) -> Chart | None:
     """The same weighted by a structure score, with what structure costs shaded."""
     series, short = [], short_name(metric)
     for name, figures in _figures(run, rule):
@@ -113,7 +114,7 @@ def weighted_precision_recall(run: RunView, rule: str, metric: str) -> Chart | N
     return Chart.of(*text, (RECALL, PRECISION), series, iso_f1(), square=True)
 
 
-def rules_beside_each_other(run: RunView) -> Chart | None:
+def rules_beside_each_other(run: RunSource) -> Chart | None:
     """The primary figure under every rule that applies to a parser: how much the rule decides."""
     figure = run.summary.info(run.summary.primary)
     series: list[Series] = []
@@ -126,7 +127,7 @@ def rules_beside_each_other(run: RunView) -> Chart | None:
     return Chart.of(*_captioned("rules", figure=figure.label), axes, series)
 
 
-def threshold_sensitivity(run: RunView) -> Chart | None:
+def threshold_sensitivity(run: RunSource) -> Chart | None:
     """Detection F1 as the threshold of the overlap rises."""
     prefix = "td_f1_at_"
 
@@ -140,7 +141,7 @@ def threshold_sensitivity(run: RunView) -> Chart | None:
 
 
 def _of_parsers(
-    run: RunView, mark: Mark, points: Callable[[str], Points], *, faint: bool = False
+    run: RunSource, mark: Mark, points: Callable[[str], Points], *, faint: bool = False
 ) -> list[Series]:
     """One series for each parser that has points."""
     found = [(parser.name, points(parser.name)) for parser in run.parsers]
@@ -155,7 +156,7 @@ def thin(points: Points) -> Points:
     return [points[round(k * step)] for k in range(MOST_CURVE_POINTS)]
 
 
-def _figures(run: RunView, rule: str) -> list[tuple[str, Mapping[str, Any]]]:
+def _figures(run: RunSource, rule: str) -> list[tuple[str, Mapping[str, Any]]]:
     """Each parser's figures under a rule; parsers to which it does not apply are left out."""
     found: list[tuple[str, Mapping[str, Any]]] = []
     for parser in run.parsers:
@@ -184,7 +185,7 @@ def columns(points: Points) -> tuple[tuple[float, ...], tuple[float, ...]]:
     return tuple(p[0] for p in points), tuple(p[1] for p in points)
 
 
-def structure_bars(run: RunView) -> Chart | None:
+def structure_bars(run: RunSource) -> Chart | None:
     """Mean structure score of the tables that were found."""
     series: list[Series] = []
     for parser in run.parsers:
@@ -196,7 +197,7 @@ def structure_bars(run: RunView) -> Chart | None:
 
 
 def score_histogram(
-    run: RunView, metric: str, parsers: Sequence[RunParser], *, bars: bool = False
+    run: RunSource, metric: str, parsers: Sequence[RunParser], *, bars: bool = False
 ) -> Chart | None:
     """Distribution of a metric over the true tables; a missed table has its worst value."""
     (low, high), score, worst = metric_range(metric), metric_words(metric), worst_value(metric)
@@ -214,7 +215,7 @@ def score_histogram(
     return Chart.of(*text, (ChartAxis(score, low, high), ChartAxis("share of true tables", 0.0)), series)
 
 
-def _scatter(run: RunView, a: str, b: str) -> Chart | None:
+def _scatter(run: RunSource, a: str, b: str) -> Chart | None:
     """Two structure metrics against each other, table by table."""
     keys = ["sample", "parser", "element", "pred"]
     left, right = (
@@ -256,7 +257,7 @@ def metric_key(metric: str) -> str:
     return "-".join("".join(c if c.isascii() and c.isalnum() else " " for c in metric.lower()).split())
 
 
-def reliability(run: RunView, parser: RunParser) -> Chart | None:
+def reliability(run: RunSource, parser: RunParser) -> Chart | None:
     """Precision by confidence, with the distribution of the confidences."""
     bins = run.details("reliability", parser.name)
     if not bins:
@@ -276,7 +277,7 @@ def reliability(run: RunView, parser: RunParser) -> Chart | None:
     return Chart.of(*text, (ChartAxis("confidence", 0.0, 1.0), PRECISION), series, (DIAGONAL,))
 
 
-def risk_over_coverage(run: RunView) -> Chart | None:
+def risk_over_coverage(run: RunSource) -> Chart | None:
     """Which share is wrong if only the surest predictions are taken, by how many that are."""
 
     def points(parser: str) -> Points:
@@ -289,7 +290,7 @@ def risk_over_coverage(run: RunView) -> Chart | None:
     return Chart.of(*text, axes, _of_parsers(run, "line", points))
 
 
-def content_against_boxes(run: RunView) -> Chart | None:
+def content_against_boxes(run: RunSource) -> Chart | None:
     """Content-Jaccard over IoU for each predicted table."""
     overlaps = predicted_overlaps(run)
 
@@ -303,7 +304,7 @@ def content_against_boxes(run: RunView) -> Chart | None:
     return Chart.of(*_captioned("content-iou"), axes, series, halves, square=True)
 
 
-def predicted_overlaps(run: RunView) -> pl.DataFrame:
+def predicted_overlaps(run: RunSource) -> pl.DataFrame:
     """For each predicted table its overlap by `bbox` and by `content`; 0 without a match."""
     keys = ["sample", "parser", "pred"]
     single = run.scan("matches").filter(pl.col("pred").list.len() == 1)
