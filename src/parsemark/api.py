@@ -48,6 +48,7 @@ def bench(
     timeout_s: float = TIMEOUT_S,
     memory_mb: int = MEMORY_MB,
     cache: bool = True,
+    repeats: int = 1,
     overwrite: bool = False,
     strict: bool = False,
     executor: str = EXECUTOR,
@@ -66,6 +67,7 @@ def bench(
         timeout_s: Per page.
         memory_mb: Per worker.
         cache: Use parses of other runs.
+        repeats: How often each page is parsed; from two on without the cache, and scores are means.
         overwrite: Remove the run that `out` holds.
         strict: Refuse a corpus of which something cannot be read.
         executor: `local` or `ray`.
@@ -83,6 +85,7 @@ def bench(
         timeout_s=timeout_s,
         memory_mb=memory_mb,
         cache=cache,
+        repeats=repeats,
         protocols=protocols,
         executor=executor,
         address=address,
@@ -103,6 +106,7 @@ def parse_options(
     executor: str = EXECUTOR,
     address: str | None = None,
     protocols: str | Sequence[str] | None = None,
+    repeats: int = 1,
     command: tuple[str, ...] = (),
 ) -> ParseOptions:
     """Options as the engine takes them; a wrong protocol is refused here, before anything is parsed."""
@@ -116,6 +120,7 @@ def parse_options(
         n_workers=workers,
         limits=PageLimits(timeout_s=timeout_s, memory_mb=memory_mb),
         cache=default_cache_folder() if cache else None,
+        repeats=repeats,
         anew=not cache,
         executor=executor,
         address=address,
@@ -151,7 +156,11 @@ def parse(
     folder = run_folder(out, loaded)
     if overwrite:
         RunFolder.remove(folder)
+    if options.repeats > 1:
+        options = replace(options, cache=None)
     run = parse_corpus(folder, loaded, chosen, options, events)
+    for number in range(2, options.repeats + 1):
+        parse_corpus(RunFolder.of(run).repeat(number), loaded, chosen, options, events)
     add_made_of_others(run, made, [parser.name for parser in chosen])
     return run
 

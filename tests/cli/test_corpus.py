@@ -1,4 +1,4 @@
-"""`parsemark corpus list` and what is said about a corpus."""
+"""`parsemark corpus info --pages` and what is said about a corpus."""
 
 from pathlib import Path
 

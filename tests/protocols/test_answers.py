@@ -335,7 +335,7 @@ def test_a_line_that_is_no_fact_is_named(tmp_path: Path, line: str | dict[str, o
     path = tmp_path / "facts.jsonl"
     written = line if isinstance(line, str) else json.dumps({**GOOD, "arguments": ARGUMENTS, **line})
     path.write_text(f"\n{written}\n")
-    with pytest.raises(CorpusError, match="line 2 is no fact of `corpus facts`") as raised:
+    with pytest.raises(CorpusError, match="line 2 is not an assertion") as raised:
         read_facts(str(path))
     assert why in str(raised.value) and "Error" not in str(raised.value) and ".." not in str(raised.value)
 

@@ -11,6 +11,7 @@ from parsemark import api
 from parsemark.cli import options as opt
 from parsemark.cli import running
 from parsemark.cli.printing import plain_console
+from parsemark.cli.stable import repeat_parts
 from parsemark.cli.trial import print_trial
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted
@@ -28,10 +29,14 @@ def bench(
     timeout_s: opt.TimeoutS = api.TIMEOUT_S,
     memory_mb: opt.MemoryMb = api.MEMORY_MB,
     max_cost: opt.MaxCost = None,
+    cpu_hour_usd: opt.CpuHourUsd = None,
     out: opt.Out = None,
     executor: opt.Executor = api.EXECUTOR,
     address: opt.Address = None,
     cache: opt.Cache = True,
+    repeats: Annotated[
+        int, Option(min=1, help="Parse each page this often, without the cache; scores are means.")
+    ] = 1,
     overwrite: opt.Overwrite = False,
     strict: opt.Strict = False,
     score: Annotated[
@@ -52,6 +57,8 @@ def bench(
 
     Example: parsemark bench --protocol "tables(match=content,rank_by=teds)"
     """
+    from parsemark.verdicts.stability import repeats_of
+
     console, corpus = plain_console(), corpus_too or corpus
     specs = running.canonical(protocol)
     how = running.parse_options(locals(), protocols=specs)
@@ -77,7 +84,10 @@ def bench(
         )
         running.require_some_success(run, events.n_pages, console)
         return
-    running.show_summaries(run, summaries, console)
+    running.show_summaries(run, summaries, console, cpu_hour_usd)
+    if repeats > 1:
+        for part in repeat_parts(repeats_of(run)):
+            console.print(part)
     if report:
         from parsemark.report import build_report
 

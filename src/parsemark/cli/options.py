@@ -104,6 +104,10 @@ MemoryMb = Annotated[
     int, Option("--memory-mb", min=64, help="Memory limit per worker and its children, in MB.")
 ]
 MaxCost = Annotated[float | None, Option("--max-cost", min=0, help="Stop paid parsers at this cost, in USD.")]
+CpuHourUsd = Annotated[
+    float | None,
+    Option("--cpu-hour-usd", min=0, help="Price of one CPU hour in USD, for the cost of a million pages."),
+]
 Out = Annotated[Path | None, Option("--out", "-o", help="Run directory.", show_default="runs/CORPUS")]
 Executor = Annotated[str, Option(help="Where work runs: `local` or `ray`.")]
 Address = Annotated[

@@ -48,15 +48,18 @@ def require_answers(summaries: Iterable[Summary], console: Console) -> None:
         raise typer.Exit(1)
 
 
-def show_summaries(run: Run, summaries: Iterable[Summary], console: Console) -> None:
+def show_summaries(
+    run: Run, summaries: Iterable[Summary], console: Console, cpu_hour_usd: float | None = None
+) -> None:
     """Print what each protocol says of a run: the verdict in plain words, then the leaderboard."""
     from parsemark.report.terminal_leaderboard import leaderboard
-    from parsemark.verdicts.run_verdict import run_verdict, scored_records
+    from parsemark.verdicts.run_verdict import Terms, run_verdict, scored_records
 
     for summary in summaries:
         console.print()
         records = scored_records(run, summary.protocol)
-        for sentence in run_verdict(summary, records, run.manifest.corpus.spec):
+        terms = Terms.of(run, cpu_hour_usd)
+        for sentence in run_verdict(summary, records, run.manifest.corpus.spec, terms):
             console.print(sentence, highlight=False, markup=False)
         console.print()
         console.print(leaderboard(summary, console.width))

@@ -80,6 +80,19 @@ def _stability_parts(found: Stability) -> Iterator[Table | str]:
         yield f"Left out: {name} of {counted(n, 'page')}: {why}."
 
 
+def repeat_parts(found: Stability) -> Iterator[Table | str]:
+    """How far parses of the same pages differ: whose outputs change, and by how much its score."""
+    rows = []
+    for own in found.parsers:
+        if own.scores:
+            scores = rounded(min(own.scores), 3), rounded(max(own.scores), 3), rounded(own.spread, 4)
+            rows.append([own.parser, str(len(own.scores)), _share(own.changed), _share(own.moved), *scores])
+    if rows:
+        heads = ("parser", "parses", "pages that change", "that move in score", "lowest", "highest", "SD")
+        yield f"\n{found.figure} over several parses of the same pages:"
+        yield plain_table(heads, rows)
+
+
 def _share(figure: Figure) -> str:
     between = "–".join(percent(end).removesuffix(" %") for end in figure.interval or ())
     return f"{percent(figure.value)} [{between}]" if between else percent(figure.value)

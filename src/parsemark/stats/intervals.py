@@ -10,8 +10,11 @@ Fewer than `FEWEST_DOCUMENTS` have no interval. `bench/unlike_documents.py` meas
 agreement of boards resample documents instead (`bootstrap_interval`).
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Literal
@@ -35,6 +38,7 @@ _MAX_DRAWS = 4_000_000
 UNSEEN = 0.1
 """Share of one document that may be entirely otherwise and was not drawn. Without it the interval of a nearly
 perfect parser covers 83 % at 14 documents: the rare page that goes wrong is usually not among them."""
+MAX_DF = 200  # from here on Student's t is normal
 MAX_GROUPS = 200  # figures that are slow to recompute leave out one of so many groups of documents at a time
 
 
@@ -225,6 +229,32 @@ def interval_from(
     # Near an end the logit turns what was not seen into nearly anything. It is no more than at the end
     # itself: the share of documents that may hide behind n that agree, each of them entirely otherwise.
     return max(low, seen_low * (1 - unseen)), min(high, 1 - (1 - seen_high) * (1 - unseen))
+
+
+@dataclass(frozen=True, slots=True)
+class RunVariance:
+    """The variance of a value between parses of the same pages, and the degrees of freedom that show it."""
+
+    variance: float = 0.0
+    df: int = MAX_DF
+
+    def __add__(self, other: RunVariance) -> RunVariance:
+        """Of a difference of two."""
+        parts = self.variance**2 / self.df + other.variance**2 / other.df
+        total = self.variance + other.variance
+        return RunVariance(total, max(1, int(total**2 / parts)) if parts > 0 else MAX_DF)
+
+    def widen(self, value: float, ends: Interval) -> Interval:
+        """An interval over documents, as wide as both variances together make it.
+
+        Degrees of freedom are Satterthwaite's, so few parses matter as much as they add.
+        """
+        if self.variance <= 0:
+            return ends
+        of_documents = ((ends[1] - ends[0]) / 4) ** 2
+        both = RunVariance(of_documents) + self
+        half = t_quantile(LEVEL, both.df) * math.sqrt(self.variance)
+        return value - math.hypot(value - ends[0], half), value + math.hypot(ends[1] - value, half)
 
 
 def _logit_interval(value: float, half: float) -> Interval:

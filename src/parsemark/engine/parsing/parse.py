@@ -59,6 +59,7 @@ class ParseOptions:
     limits: PageLimits = field(default_factory=PageLimits)
     cache: Path | None = None  # folder of the cache of parses; None to use none
     anew: bool = False  # parse every page, also those that the run has; one that was stopped goes on
+    repeats: int = 1  # how often each page is parsed in all (`api.parse`); what is there already counts
     executor: str = "local"
     address: str | None = None  # of a Ray cluster; None starts one on this machine
     protocols: tuple[str, ...] = ()  # specs to score it by; by default those that it has, or the default ones

@@ -82,6 +82,16 @@ def score_run(
     processes, see `ready_to_score`.
     """
     events = events or Events()
+    for repeat in run.repeats:  # whose scores those of the run are made of
+        score_run(
+            repeat,
+            protocols=protocols or run.manifest.protocols,
+            n_workers=n_workers,
+            events=events,
+            executor=executor,
+            address=address,
+            template=template,
+        )
     specs = tuple(canonical_specs(protocols or run.manifest.protocols or DEFAULT_PROTOCOLS))
     RunFolder.of(run).update_manifest(lambda manifest: manifest.with_protocols(specs))
     make_pool = _pool_maker(executor, address, n_workers, template)
@@ -259,12 +269,15 @@ def _score(
 
 
 def _retries(chunk: Chunk, reason: str) -> list[Chunk]:
-    """In place of a lost chunk: its pages one by one; in place of a single page: the record of its loss."""
+    """In place of a lost chunk: its pages one by one; in place of a single page: the record of its loss, as
+    the protocol counts it, and if that is lost too, without asking the protocol.
+    """
     if len(pieces := list(chunk.split())) > 1:
         return pieces
-    if chunk.pages[0].lost is not None:
-        raise StoreError(f"Sample {chunk.pages[0].sample} cannot be scored: {reason}.")
-    return [replace(chunk, pages=tuple(replace(page, lost=reason) for page in chunk.pages))]
+    if chunk.pages[0].given_up:
+        raise StoreError(f"That {chunk.pages[0].sample} was not scored cannot even be recorded: {reason}.")
+    again = chunk.pages[0].lost is not None
+    return [replace(chunk, pages=tuple(replace(page, lost=reason, given_up=again) for page in chunk.pages))]
 
 
 # --- The plan -----------------------------------------------------------------------------------------

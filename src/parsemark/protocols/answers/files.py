@@ -71,7 +71,7 @@ def read_facts(path: str) -> Mapping[str, tuple[Fact, ...]]:
             own.append(fact)
         except (FormatError, CorpusError) as error:
             why = str(error).rstrip(".")
-            raise CorpusError(f"{path}, line {number} is no fact of `corpus facts`: {why}.") from error
+            raise CorpusError(f"{path}, line {number} is not an assertion: {why}.") from error
     return {sample: tuple(facts) for sample, facts in found.items()}
 
 
