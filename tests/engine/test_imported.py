@@ -287,7 +287,7 @@ def test_outputs_for_pages_without_truth_are_scored_by_their_evidence(tmp_path: 
     command = ["score", "--corpus", f"folder:{tmp_path / 'docs'}", "--out", str(tmp_path / "run")]
     assert CliRunner().invoke(app, [*command, str(tmp_path / "mine")]).exit_code == 0
     assert list(Run.open(tmp_path / "run").protocols) == ["evidence", "tables"]
-    named = [*command[:-1], str(tmp_path / "other"), "--predictions"]
+    named = [*command[:-1], str(tmp_path / "other")]
     CliRunner().invoke(app, [*named, str(tmp_path / "mine"), "--protocol", "tables"])
     assert CliRunner().invoke(app, [*named, str(tmp_path / "yours")]).exit_code == 0
     assert list(Run.open(tmp_path / "other").protocols) == ["tables"], "a run that is there keeps its own"
