@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.parsers.pages import write_page
 from typer.testing import CliRunner
 
 from parsemark import config
@@ -55,6 +56,16 @@ def test_init_writes_a_file_that_is_read_back(here: Path) -> None:
 def test_init_refuses_names_that_nothing_has(here: Path, arguments: tuple[str, str]) -> None:
     made = invoke("init", *arguments)
     assert isinstance(made.exception, UsageError) and not (here / "parsemark.toml").exists()
+
+
+def test_init_writes_evidence_where_no_page_has_a_truth(here: Path) -> None:
+    (here / "documents").mkdir()
+    write_page(here / "documents" / "one.pdf")
+    assert invoke("init", "--corpus", "folder:documents").exit_code == 0
+    assert read_settings(here / "parsemark.toml").bench.protocols == ["evidence", "tables"]
+    (here / "documents" / "one.p1.t1.csv").write_text("a,b\n1,2\n")
+    assert invoke("init", "--corpus", "folder:documents", "--overwrite").exit_code == 0
+    assert read_settings(here / "parsemark.toml").bench.protocols == ["tables"]
 
 
 def test_init_says_what_is_not_there_yet(here: Path) -> None:

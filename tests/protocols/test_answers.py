@@ -20,7 +20,7 @@ from parsemark.protocols import get_protocol
 from parsemark.protocols.answers.ask import KINDS, ask
 from parsemark.protocols.answers.derive import facts_of_page, question
 from parsemark.protocols.answers.files import read_facts
-from parsemark.protocols.answers.output import AskedOutput
+from parsemark.protocols.answers.output import AskedOutput, said_words
 from parsemark.protocols.answers.retrieval import SIZE, Retriever, chunks_of
 
 ROWS = [["City", "Inhabitants", "Area"], ["Ulm", "126,329", "118.7"], ["Bonn", "330,579", "141.1"]]
@@ -377,6 +377,14 @@ def test_pages_of_a_document_are_asked_together() -> None:
     assert {row.metric for row in rows} == {"answer", "found_tokens", "found_headings"}
     assert all(row.value == 1 for row in rows)
     assert not replace(protocol, scope="page").whole_documents
+
+
+def test_a_broken_chinese_line_says_what_it_says() -> None:
+    """An output breaks a sentence where the page does, as a blank or as a new line; Korean has blanks."""
+    whole = said_words("本公司的年度报告于三月发布,收入增长。")
+    assert said_words("本公司的年度报 告于三月\n发布,收入增长。") == whole
+    assert said_words("서울 시청") == ("서울", "시청")
+    assert said_words("版本 2 发布 in May") == ("版本", "2", "发布", "in", "may")
 
 
 def test_a_sentence_in_a_cell_of_a_table_is_found() -> None:

@@ -302,6 +302,25 @@ def test_names_belong_to_someone(tmp_path: Path) -> None:
     assert "made elsewhere" in site and "Ada" in site
 
 
+def test_a_forged_version_is_flagged_and_displaces_nobody(tmp_path: Path) -> None:
+    paths = [
+        entry_of(tmp_path, "minertab", "Ada", fingerprint="c", versions={"minertab": "1.0"}),
+        entry_of(tmp_path, "minertab", "Ada", fingerprint="c", versions={"minertab": "9.9"}),
+    ]
+    (leaderboard,) = make_leaderboards(read_submissions(paths)[0])
+    assert leaderboard.latest()["minertab"].version == "1.0"
+    site = build_board([tmp_path / "b"], tmp_path / "site", reports=False).page.read_text()
+    assert "the same code is version 9.9" in site
+    assert "It cannot show that the named parser and version made these outputs" in site
+
+
+def test_verifying_says_which_bundle_of_how_many(tmp_path: Path) -> None:
+    entry_of(tmp_path, "minertab", fingerprint="c")
+    told: list[str] = []
+    build_board([tmp_path / "b"], tmp_path / "site", verify=True, reports=False, tell=told.append)
+    assert told[0].startswith("verifying ") and told[0].endswith("(1 of 1)")
+
+
 def test_what_equals_the_truth_is_flagged(tmp_path: Path) -> None:
     corpus = load_corpus("demo")
     (tmp_path / "outputs").mkdir()

@@ -18,6 +18,7 @@ from parsemark.system.files import write_text
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.status import Status
     from rich.text import Text
 
     from parsemark.engine.verify_bundle import Verification
@@ -108,6 +109,14 @@ def _hanging(console: Console, text: Text, indent: int) -> Text:
     return Text("\n").join([first, *(Text(" " * indent) + line for line in rest)])
 
 
+def _tell(console: Console, status: Status, text: str) -> None:
+    """Show what is done now; where nobody watches a terminal, as a line of its own."""
+    if console.is_terminal:
+        status.update(visible(text))
+    else:
+        say(console, visible(text))
+
+
 def site(
     bundles: Annotated[list[Path], Argument(help="Bundles, or folders of them (*.zip).", show_default=False)],
     out: Annotated[Path, Option("--out", "-o", help="Folder of the site.")],
@@ -143,7 +152,7 @@ def site(
             locals(),
             paths=bundles,
             corpora=loaded,
-            tell=lambda text: status.update(visible(text)),
+            tell=lambda text: _tell(console, status, text),
         )
     for refused in result.refused:
         say(console, visible(f"! not shown: {refused.path}: {refused.why}"))

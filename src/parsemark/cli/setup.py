@@ -11,6 +11,7 @@ from typer import Option
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.cli import running
 from parsemark.cli.printing import plain_console, plain_table
 from parsemark.errors import ParserError, UsageError
 from parsemark.extras import DISTRIBUTIONS, EXTRAS, is_installed
@@ -49,6 +50,8 @@ def init(
             get_parser(spec)
         except ParserError as error:  # a script that is yet to be written
             absent.append(str(error))
+    if protocol is None and not absent and path is not None:
+        protocol = list(api.default_protocols(running.load(corpus)))
     stem = Path(corpus.rpartition(":")[2]).name or "run"
     text = settings_text(
         corpus=corpus,
