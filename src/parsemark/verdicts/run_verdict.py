@@ -55,7 +55,9 @@ def run_verdict(
     if best is None or figure is None or figure.value is None:
         return _without_truth(summary, records, corpus)
     info = summary.info(summary.primary)
-    interval = f", {INTERVAL}: {figure.low:.2f} to {figure.high:.2f}" if figure.interval else ""
+    interval = ", too few documents to generalise"
+    if figure.interval or summary.ranking.n_documents >= FEWEST_DOCUMENTS:
+        interval = f", {INTERVAL}: {figure.low:.2f} to {figure.high:.2f}" if figure.interval else ""
     recipe = get_protocol(summary.protocol)
     name = f"{recipe.title.lower()} score"
     verdicts = {p: v for p in summary.parsers if (v := summary.ranking.to_best(p)) is not None}
