@@ -55,7 +55,7 @@ def test_a_repro_holds_page_truth_output_differences_and_command(run: Run, tmp_p
     assert "-1,2" in (folder / "differences.diff").read_text().splitlines()
     assert (folder / "output.json").is_file()
     readme = (folder / "README.md").read_text()
-    assert "parsemark parsers try mine.py page.pdf" in readme
+    assert "parsemark try page.pdf --parser mine.py --pages 1" in readme
     assert (folder / "mine.py").read_text() == SCRIPT
     texts = [
         path.read_text() for path in folder.iterdir() if path.suffix in (".md", ".html", ".json", ".diff")

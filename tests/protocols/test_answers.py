@@ -290,7 +290,9 @@ def test_headers_of_several_levels_are_found_however_they_are_cut() -> None:
 
 
 def test_facts_are_written_edited_and_asked(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["corpus", "facts", "demo", "--out", str(tmp_path / "facts.jsonl")])
+    result = CliRunner().invoke(
+        app, ["corpus", "export", "demo", "--format", "assertions", "--out", str(tmp_path / "facts.jsonl")]
+    )
     assert result.exit_code == 0, result.output
     lines = [json.loads(line) for line in (tmp_path / "facts.jsonl").read_text().splitlines()]
     assert len(lines) > 2000 and {"sample", "question", "kind", "arguments"} <= set(lines[0])
@@ -333,7 +335,7 @@ def test_a_line_that_is_no_fact_is_named(tmp_path: Path, line: str | dict[str, o
     path = tmp_path / "facts.jsonl"
     written = line if isinstance(line, str) else json.dumps({**GOOD, "arguments": ARGUMENTS, **line})
     path.write_text(f"\n{written}\n")
-    with pytest.raises(CorpusError, match="line 2 is no fact of `corpus facts`") as raised:
+    with pytest.raises(CorpusError, match="line 2 is not an assertion") as raised:
         read_facts(str(path))
     assert why in str(raised.value) and "Error" not in str(raised.value) and ".." not in str(raised.value)
 

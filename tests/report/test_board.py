@@ -156,7 +156,7 @@ def test_nothing_foreign_is_replaced(folder: Path, tmp_path: Path) -> None:
 
 def test_what_does_not_verify_is_not_shown(folder: Path, tmp_path: Path) -> None:
     """Fabricated scores do not follow from outputs, so `--verify` must refuse them."""
-    arguments = ["board", str(folder / "bundles" / "third.zip"), "--out", str(tmp_path / "site"), "--verify"]
+    arguments = ["site", str(folder / "bundles" / "third.zip"), "--out", str(tmp_path / "site"), "--verify"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 1 and "does not verify" in result.output
     assert "0 bundles" in result.output

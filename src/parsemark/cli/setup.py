@@ -20,18 +20,21 @@ from parsemark.system.files import write_text
 
 
 def init(
+    corpus: opt.CorpusArgument = api.CORPUS,
     *,
-    corpus: opt.Corpus = api.CORPUS,
+    corpus_too: opt.CorpusToo = None,
     parser: opt.Parsers = None,
     protocol: opt.Protocols = None,
-    out: Annotated[Path, Option("--out", "-o", help="The file.")] = Path("parsemark.toml"),
-    overwrite: Annotated[bool, Option("--overwrite", help="Replace a file that is there.")] = False,
+    out: Annotated[Path, Option("--out", "-o", help="File to write.")] = Path("parsemark.toml"),
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
 ) -> None:
-    """Write a commented parsemark.toml: corpus, parsers, protocols, limits of the gate.
+    """Write a commented parsemark.toml, so that `bench` and `gate` need no options in this folder.
 
-    A name that nothing has is refused; a folder or a script that is not there yet is said.
-    `bench`, `parse` and `gate` read the one of the folder in which they are called. Flags override it.
+    Options on the command line override the file.
+
+    Example: parsemark init my-documents/ --parser pdfplumber
     """
+    corpus = corpus_too or corpus
     from parsemark.cli.trust import trust
     from parsemark.config import read_settings, settings_text
     from parsemark.corpora.base import find_loader
@@ -113,7 +116,10 @@ def everything() -> Iterator[Installed]:
 
 
 def doctor() -> None:
-    """Show what is installed here, and what each missing thing would enable."""
+    """Show what is installed here, and what each missing library or program would enable.
+
+    Example: parsemark doctor
+    """
     from rich.text import Text
 
     console, rows, missing = plain_console(), [], 0

@@ -75,7 +75,7 @@ def build_board(
     if not submissions and not refused:
         raise UsageError(f"No bundle (*.zip) in {', '.join(str(p) for p in paths)}.")
     leaderboards = make_leaderboards(submissions)
-    with new_site(out, MARK, "parsemark board", lambda: _old_board(out)) as made:
+    with new_site(out, MARK, "parsemark site", lambda: _old_board(out)) as made:
         site = _BoardSite(made, leaderboards, corpora, reports=reports, tell=tell)
         site.write(submissions, refused, verified=verify)
     return BoardResult(out / "index.html", len(submissions), len(leaderboards), tuple(refused))

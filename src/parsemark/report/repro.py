@@ -202,6 +202,6 @@ def _readme(run: Run, record: ParseRecord, spec: str) -> str:
         "",
         "Show it again:",
         "",
-        f"    parsemark parsers try {shlex.quote(spec)} page.pdf",
+        f"    parsemark try page.pdf --parser {shlex.quote(spec)} --pages 1",
     ]
     return "\n".join(lines) + "\n"
