@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from parsemark.engine.parsing.parse import ParseOptions
     from parsemark.engine.verify_bundle import Verification
     from parsemark.protocols import Summary
+    from parsemark.protocols.document.component_scores import TaskResult
     from parsemark.report.leaderboard_site import BoardResult
     from parsemark.store import Run
     from parsemark.verdicts.comparison import Comparison, RunComparison
@@ -544,6 +545,24 @@ def ensemble(
     chosen = parsers or [p.name for p in opened.manifest.parsers if not is_derived(p.name)]
     add_ensemble(opened, chosen, min_confidence)
     return list(score(opened))
+
+
+def score_task(
+    task: str, predictions: str | Path, corpus: str | Path | Corpus = CORPUS, *, protocol: str = "document"
+) -> TaskResult:
+    """Score one component of a parser on its own: ocr, table, formula, or layout.
+
+    Args:
+        task: Which one.
+        predictions: An annotation with `pred` in its elements, or for layout a file of boxes.
+        corpus: For layout: whose truth the boxes are held against.
+        protocol: A spec of `document`.
+    """
+    from parsemark.protocols.document.annotation import annotation_of
+    from parsemark.protocols.document.component_scores import score_file
+
+    pages = (annotation_of(s.truth) for s in _loaded(corpus).samples() if s.truth) if task == "layout" else ()
+    return score_file(task, Path(predictions), pages, protocol)
 
 
 def _loaded(corpus: str | Path | Corpus, *, strict: bool = False) -> Corpus:

@@ -91,7 +91,7 @@ def next_step(choice: Choice, corpus: str, run: str) -> list[str]:
 
 def recommended(choice: Choice, corpus: str) -> str:
     """The command that runs the parser on all documents."""
-    return shlex.join(["parsemark", "parse", "--corpus", corpus, "--parser", choice.best.parser])
+    return shlex.join(["parsemark", "bench", corpus, "--no-score", "--parser", choice.best.parser])
 
 
 def as_json(choice: Choice) -> str:

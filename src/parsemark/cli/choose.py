@@ -87,7 +87,7 @@ def choose(
     if route is not None:
         routing = room.route_run(run, choice, skip=skip or (), seed=seed)
         room.write_route(routing, route)
-        follow = f"  parsemark parse --corpus {shlex.quote(corpus)} --route {shlex.quote(str(route))}"
+        follow = f"  parsemark bench {shlex.quote(corpus)} --no-score --route {shlex.quote(str(route))}"
         for line in ("", *routing.in_words(), "Follow it:", follow):
             console.print(line, soft_wrap=line.startswith("  "))
     write_bytes(run.path / CHOICE, room.as_json(choice).encode())

@@ -42,7 +42,9 @@ def stable(
         Path | None, Option("--out", "-o", help="Run directory.", show_default="runs/stable-CORPUS")
     ] = None,
 ) -> None:
-    """Does a parser say the same of the same visible page, however its file is written?
+    """Test whether parsers return the same output for the same visible page in a differently written file.
+
+    Example: parsemark stable --parser pdfplumber --pages 10
 
     Pages are rewritten in ten ways that nobody sees. The table says how many move in score, or change in
     words or tables; every row is in OUT/stability.parquet.

@@ -195,7 +195,9 @@ def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
             "count as failed. No parse leaves such a record: it was changed afterwards."
         )
     if not plan.parsers:
-        raise StoreError(f"{run.path} has nothing to score. Parse first: parsemark parse --out {run.path}")
+        raise StoreError(
+            f"{run.path} has nothing to score. Parse first: parsemark bench --no-score --out {run.path}"
+        )
     for parser, n in plan.missing.items():
         events.note(f"{parser}: {n} of {counted(plan.n_pages, 'page')} not parsed; counted as not answered.")
     return plan

@@ -278,12 +278,12 @@ def _match_notes(run: RunMatches, is_rule_chosen: bool) -> list[str]:
     if run.rule == BOX_RULE or is_rule_chosen:
         return notes
     if 0 < n_unboxed < n_tables:
-        notes.append(f"Tables are {by_text} {unboxed}; --match bbox counts {them} as missed.")
+        notes.append(f"Tables are {by_text} {unboxed}; `tables(match=bbox)` counts {them} as missed.")
     if names and not n_unboxed:
         n_others = len(run.tables.parsers) - len(run.without_boxes)
         who = "All parsers are" if n_others else "Tables are"
         place = "the other" if n_others == 1 else "the others"
-        hint = f"; --match bbox compares {place} by place" if n_others else ""
+        hint = f"; `tables(match=bbox)` compares {place} by place" if n_others else ""
         notes.append(f"{who} {by_text} {names} {give} no boxes{hint}.")
     return notes
 
