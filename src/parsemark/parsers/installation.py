@@ -100,7 +100,7 @@ def _uv_program() -> Path:
 
 
 @cache
-def _asked(what: str, _variables: tuple[str | None, ...]) -> Path:
+def _asked(what: str, _variables: tuple[str, ...]) -> Path:
     done = subprocess.run(
         [_uv_program(), what, "dir"], capture_output=True, text=True, check=False, timeout=60
     )
@@ -111,8 +111,10 @@ def _asked(what: str, _variables: tuple[str | None, ...]) -> Path:
 
 def _uv_folder(what: str) -> Path:
     """Where `uv` keeps its `cache`, or each `python` that it has fetched."""
-    names = ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "UV_CACHE_DIR", "UV_PYTHON_INSTALL_DIR")
-    return _asked(what, tuple(map(os.environ.get, names)))
+    about_folders = (
+        f"{k}={v}" for k, v in os.environ.items() if k == "HOME" or k.startswith(("XDG_", "UV_"))
+    )
+    return _asked(what, tuple(sorted(about_folders)))
 
 
 def _uv_settings() -> Path | None:
