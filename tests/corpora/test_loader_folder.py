@@ -438,7 +438,9 @@ def test_pages_without_truth_are_said_in_a_sentence(tmp_path: Path) -> None:
     make_pdf(tmp_path / "x.pdf", (595, 842), (595, 842))
     write(tmp_path / "x.p1.t1.csv", "a,b\n")
     (remark,) = load_corpus(f"folder:{tmp_path}").remarks
-    assert str(remark).startswith("1 of 2 pages without truth: not scored: x-p2. For a page")
+    assert str(remark).startswith(
+        "1 of 2 pages without truth: in no score that needs truth: x-p2. For a page"
+    )
 
 
 @pytest.mark.parametrize(("pdf", "truth"), [("NFC", "NFD"), ("NFD", "NFC")])

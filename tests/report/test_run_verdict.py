@@ -76,8 +76,8 @@ def test_without_truth_the_next_step_is_said() -> None:
     summary = summary.model_copy(update={"ranking": ranking, "counts": {"pages with truth": 0}})
     said = run_verdict(summary, parsed("a", failed=2) + parsed("b"), "folder:my docs")
     assert (
-        said[0]
-        == "Nobody knows yet who is right: no page has truth. 2 parsers read 4 pages; no answer from a on 2."
+        said[0] == "No page has truth, so there is no table extraction score. "
+        "2 parsers read 4 pages; no answer from a on 2."
     )
     assert said[1].startswith("Next: parsemark choose 'folder:my docs' --labels 10")
     said = run_verdict(summary.model_copy(update={"counts": {}}), parsed("a"), "demo")

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 import time
 
 import polars as pl
@@ -15,6 +16,8 @@ def do(task: str) -> str:
         os.abort()
     if task == "hang":
         time.sleep(600)
+    if task == "spin":  # what it starts uses the time
+        subprocess.run([sys.executable, "-c", "while True: pass"], check=True)
     if task == "user-error":
         raise StoreError("a message for the user")
     if task == "bug":
@@ -29,7 +32,9 @@ def do(task: str) -> str:
 
 
 def score_or_die(chunk: real.Chunk) -> None:
-    """Scores, but s001 ends the process, as a fault in native code would."""
+    """Scores, but s001 ends the process, as a fault in native code would; s003 whatever is asked of it."""
     if any(page.sample == "s001" and page.lost is None for page in chunk.pages):
+        os.abort()
+    if any(page.sample == "s003" and not page.given_up for page in chunk.pages):
         os.abort()
     real.score_chunk(chunk)

@@ -51,6 +51,7 @@ tries = {
     "priority": lambda: os.setpriority(os.PRIO_PROCESS, parent, 19),
     "priority of the user": lambda: os.setpriority(os.PRIO_USER, 0, 19),
     "io priority": lambda: call(251, 30, 1, parent, 3 << 13),
+    "name of the parent": lambda: open(f"/proc/{parent}/task/{parent}/comm", "w").write("x"),
     "ptrace": lambda: call(101, 117, 16, parent, 0, 0),
     "memory of others": lambda: call(310, 270, parent, 0, 0, 0, 0, 0),
     "kcmp": lambda: call(312, 272, parent, os.getpid(), 0, 0, 0),
@@ -76,6 +77,8 @@ with open("mine", "w") as file:
     file.write("mine")
 os.chmod("mine", 0o751), os.utime("mine", (7, 7)), os.nice(0)
 os.sched_setaffinity(0, os.sched_getaffinity(0))
+with open(f"/proc/self/task/{os.getpid()}/comm", "w") as file:  # CUDA names its threads, or does not start
+    file.write("named")
 state = os.stat("mine")
 print(json.dumps({"held": held, "done": done, "own": [state.st_mode & 0o777, state.st_mtime]}))
 """

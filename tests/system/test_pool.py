@@ -14,7 +14,7 @@ from parsemark.system.pool import Finished, Lost, ProcessPool, Template, serve
 
 
 def run_all(
-    tasks: list[str], n_processes: int = 2, timeout_s: float = 5.0, template: Template | None = None
+    tasks: list[str], n_processes: int = 2, timeout_s: float = 1.0, template: Template | None = None
 ) -> list[Finished[str] | Lost[str]]:
     with ProcessPool(do, n_processes, timeout_s=timeout_s, memory_mb=16_384, template=template) as pool:
         for task in tasks:
@@ -23,11 +23,12 @@ def run_all(
 
 
 def test_crash_and_hang_cost_only_themselves() -> None:
-    results = run_all(["a", "crash", "b", "hang", "c", "d"])
+    results = run_all(["a", "crash", "b", "hang", "spin", "c", "d"])
     done = {r.task: r.result for r in results if isinstance(r, Finished)}
     lost = {r.task: r.reason for r in results if isinstance(r, Lost)}
     assert done == {"a": "A", "b": "B", "c": "C", "d": "D"}
-    assert lost == {"crash": "its process ended by signal SIGABRT", "hang": "took more than 5 s"}
+    assert lost.pop("spin") == "took more than 1 s of CPU time"
+    assert lost == {"crash": "its process ended by signal SIGABRT", "hang": "did nothing for most of 10 s"}
 
 
 PLAIN_SCRIPT = """
@@ -90,7 +91,7 @@ def test_workers_forked_of_a_template_are_as_others() -> None:
         "crash its process ended by signal SIGABRT",
         "ended True",
         "frame 3",
-        "hang took more than 0.5 s",
+        "hang did nothing for most of 5 s",
     ]
 
 

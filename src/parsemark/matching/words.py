@@ -1,22 +1,26 @@
-"""What became of each word of a page in an output: kept, altered, moved, lost, doubled, invented, leaked.
+"""What became of each word of a page in an output, and where each word of the output comes from.
 
 A word is a run of letters, or a number; signs and single letters are none. Words are compared without case
 and accents. They are put in order by the longest common sequence, again and again with what is left, so that
 whole blocks may stand elsewhere; what lies between two words that both sides have is compared by its
-characters, so that hyphens, blanks and ligatures make no difference.
+characters, so that hyphens and ligatures make no difference. A lost or added blank does, where the page shows
+it and the script uses blanks.
 
-In which order words must stand, only what both the place on the page and the order of the file say is asked
-for, so that tables may be read by rows or by columns. Turned text is put in order by itself, turned back.
+A kept word has moved if it stands before what it follows on the page, or among strangers. The order of blocks
+is asked for only where the place on the page and the order of the file agree, so that tables may be read by
+rows or by columns. Turned text is put in order by itself, turned back.
 """
 
 import re
+import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 from statistics import median
+from typing import NamedTuple
 
 from rapidfuzz.distance import Indel, LCSseq
 
@@ -31,7 +35,15 @@ _SHORT = 3  # Words in a row that may be repeated without their neighbours
 _NARROW = 0.65  # heights of a letter between two groups of digits up to which they may be one number
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _SIGN = re.compile(f"[{_CJK}]")
-_ATOM = re.compile(rf"\d+(?:[.,]\d+)*|[{_CJK}]|[^\W\d_{_CJK}]+")
+_KANA = re.compile("[\u3040-\u30ff]")
+_VOWELS = "".join(
+    chr(code) for code in range(0x900, 0x1A00) if unicodedata.category(chr(code)) in ("Mc", "Mn")
+)
+"""Signs of Indic and South-East Asian scripts that are parts of words."""
+_ATOM = re.compile(rf"\d+(?:[.,]\d+)*|[{_CJK}]|(?:[^\W\d_{_CJK}][{_VOWELS}]*)+")
+_NO_BLANKS = re.compile(f"[{_CJK}\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u1a00-\u1aff]")
+"""Scripts without blanks between words."""
+_MAKES_WORDS = re.compile(r"[^\W\d_]{2}")
 _LONE_ACCENT = re.compile("[\u02b0-\u02ff\u00ad\u200b-\u200f]")
 _THOUSANDS = re.compile(r"\d{1,3}(?: \d{3})+")
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹₀-₉])")
@@ -40,6 +52,8 @@ _WIDE = 1.0  # heights of a letter between two words of a line from which on the
 _FAR = 8.0  # the same between two lines of which one follows the other
 _LONG = 4  # letters from which on the shape of a word says whether it is turned
 _ABOVE = 3  # how many cells above one come before it
+_BESIDE = 2  # Words before and behind one that may stand beside it in the output
+_NEAR = 3  # places of an output up to which two words are beside each other
 _AROUND = 100  # Words before and behind one that say how far all around it went
 _AT_ONCE = 256  # cells that are compared with all others at once
 
@@ -50,6 +64,8 @@ class WordStatus(StrEnum):
     """What became of a word."""
 
     KEPT = "kept"
+    JOINED = "joined"  # the output lacks the blank between it and the next word
+    SPLIT = "split"  # the output has a blank inside of it
     ALTERED = "altered"
     LOST = "lost"
     DOUBLED = "doubled"
@@ -58,7 +74,28 @@ class WordStatus(StrEnum):
     PASSED = "passed"  # it belongs to a running head, or is too short to say anything
 
 
+class OutputAtom(NamedTuple):
+    """A word of an output as it is compared."""
+
+    text: str
+    gap: str = " "  # what stands between it and the word before it: nothing, a blank, or anything else as `-`
+
+
 @lru_cache(20_000)
+def spaced_atoms(text: str) -> tuple[OutputAtom, ...]:
+    """The words and numbers of a text, as they are compared, each with what parts it from the one before."""
+    folded = text.casefold()
+    if not text.isascii():
+        folded = _LONE_ACCENT.sub("", without_accents(_RAISED.sub(" ", text))).casefold()
+    folded = _GROUPS.sub(lambda m: m[0].replace(",", ""), folded)
+    found, end = list[OutputAtom](), 0
+    for word in _ATOM.finditer(folded):
+        gap = folded[end : word.start()]
+        found.append(OutputAtom(word[0], " " if not found or gap.isspace() else "-" if gap else ""))
+        end = word.end()
+    return tuple(found)
+
+
 def atoms(text: str) -> tuple[str, ...]:
     """The words and numbers of a text, as they are compared.
 
@@ -67,10 +104,7 @@ def atoms(text: str) -> tuple[str, ...]:
     >>> atoms("12.0³")
     ('12.0', '3')
     """
-    folded = text.casefold()
-    if not text.isascii():
-        folded = _LONE_ACCENT.sub("", without_accents(_RAISED.sub(" ", text))).casefold()
-    return tuple(_ATOM.findall(_GROUPS.sub(lambda m: m[0].replace(",", ""), folded)))
+    return tuple(atom.text for atom in spaced_atoms(text))
 
 
 def is_number(atom: str) -> bool:
@@ -91,6 +125,7 @@ class PageAtom:
     box: Box
     line: int  # below 0: it belongs to no line, as what a form's field says
     edge: bool = False
+    parted: bool = False  # whether the page shows a blank, or the end of a line, before it
 
 
 @dataclass(slots=True)
@@ -99,27 +134,32 @@ class WordComparison:
 
     page: Sequence[PageAtom]
     output: Sequence[str]
+    gaps: Sequence[str]  # of each word of the output, what parts it from the one before
     of_page: list[WordStatus]
     of_output: list[WordStatus]
     place: list[int | None]  # of each word of the page, the position in the output at which it surely stands
+    at: list[int | None]  # the same, also where another place is possible
     said: dict[int, str] = field(default_factory=dict)  # what stands in the output for an altered word
-    moved: set[int] = field(default_factory=set)  # words of the page before something that they follow
+    moved: set[int] = field(default_factory=set)  # kept words before something that they follow, or strayed
+    anchored: set[int] = field(default_factory=set)  # words in the same order on both sides
     neighbours: Sequence[Stretches] = ()
     """Stretches of words of which the first comes before the second, however the page is read."""
 
 
 def compare_words(
-    page: Sequence[PageAtom], hidden: Sequence[str], output: Sequence[str], beside: Sequence[str] = ()
+    page: Sequence[PageAtom], hidden: Sequence[str], said: Sequence[OutputAtom], beside: Sequence[str] = ()
 ) -> WordComparison:
     """Compare the visible words of a page, in the order of the file, with those of an output.
 
     Nobody can see the `hidden` words of its text layer; those `beside` belong to the page without being its
     text, and nobody asks for them.
     """
-    page, output = page[:MAX_WORDS], output[:MAX_WORDS]
+    page, said = page[:MAX_WORDS], said[:MAX_WORDS]
+    output, gaps = [atom.text for atom in said], [atom.gap for atom in said]
     statuses = [WordStatus.LOST] * len(page), [WordStatus.INVENTED] * len(output)
-    found = WordComparison(page, output, *statuses, [None] * len(page), neighbours=list(neighbours(page)))
-    for step in (_anchor, _regroup, _glued, _alter, _rest):
+    places = list[int | None]([None] * len(page)), list[int | None]([None] * len(page))
+    found = WordComparison(page, output, gaps, *statuses, *places, neighbours=list(neighbours(page)))
+    for step in (_anchor, _regroup, _glued, _alter, _rest, _touching):
         step(found)
     _extras(found, hidden, beside)
     for k, atom in enumerate(page):
@@ -128,12 +168,16 @@ def compare_words(
     for k, text in enumerate(output):
         if not counts(text):
             found.of_output[k] = WordStatus.PASSED
-    found.moved.update(moved(found.neighbours, found.place))
+    _pass_single_kana(found.of_page, [atom.text for atom in page])
+    _pass_single_kana(found.of_output, output)
+    found.moved.update(moved(found.neighbours, found.place), _strayed(found))
+    found.moved.intersection_update(k for k, status in enumerate(found.of_page) if status is WordStatus.KEPT)
     return found
 
 
 def _keep(found: WordComparison, i: int, j: int, *, sure: bool = True) -> None:
     found.of_page[i] = found.of_output[j] = WordStatus.KEPT
+    found.at[i] = j
     if sure:
         found.place[i] = j
 
@@ -152,6 +196,8 @@ def _anchor(found: WordComparison) -> None:
         steady = list(_steady(pairs, words, once=turn > 0))
         for i, j in steady:
             _keep(found, i, j)
+        if not turn:
+            found.anchored.update(i for i, _ in steady)
         if not steady:
             return
 
@@ -173,29 +219,68 @@ def _regroup(found: WordComparison) -> None:
     joined = defaultdict[str, list[tuple[int, ...]]](list)
     for own in _joins(found.of_output, WordStatus.INVENTED):
         joined["".join(found.output[j] for j in own)].append(own)
+    vocabulary = {atom.text for atom in found.page}
     for own in _joins(found.of_page, WordStatus.LOST):
         if any(found.of_page[i] is not WordStatus.LOST for i in own):
             continue
-        if sum(counts(found.page[i].text) for i in own) >= _SHORT:
-            continue  # words run together; a hyphen or a blank parts two
         text = "".join(found.page[i].text for i in own)
         for other in joined.get(text, ()):
             if all(found.of_output[j] is WordStatus.INVENTED for j in other):
-                is_kept = _says_the_same_numbers(found, own, other) and not _is_torn(found, own, other)
-                status = WordStatus.KEPT if is_kept else WordStatus.ALTERED
+                status = _regrouped(found, own, other, vocabulary)
                 for k, i in enumerate(own):
                     found.of_page[i], found.place[i] = status, other[min(k, len(other) - 1)]
-                    if status is WordStatus.ALTERED:
+                    found.at[i] = found.place[i]
+                    if status is not WordStatus.KEPT:
                         found.said[i] = " ".join(found.output[j] for j in other)
                 for j in other:
                     found.of_output[j] = status
                 break
 
 
-def _is_torn(found: WordComparison, own: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether the output parts what the page has as one word; letters that are all set apart are one."""
-    letters = [found.output[j] for j in other if not is_number(found.output[j])]
-    return len(other) > len(own) and len(letters) > 1 and any(map(counts, letters))
+def _regrouped(
+    found: WordComparison, own: Sequence[int], other: Sequence[int], vocabulary: Set[str]
+) -> WordStatus:
+    """What became of words with the same letters as some of the output, by the places of the blanks."""
+    if not _says_the_same_numbers(found, own, other):
+        return WordStatus.ALTERED
+    ours, theirs = [found.page[i].text for i in own], [found.output[j] for j in other]
+    if all(map(is_number, (*ours, *theirs))):
+        return WordStatus.KEPT
+    at_ours, at_theirs = _starts(ours), _starts(theirs)
+    lost = {at for at, i in zip(at_ours, own[1:], strict=True) if found.page[i].parted} - set(at_theirs)
+    # Letters that are all set apart are one word.
+    was_spaced, is_spaced = (not any(map(counts, words)) for words in (ours, theirs))
+    is_joined = any(_takes_blank("".join(ours), at) for at in lost) and not was_spaced
+    if is_joined and not set(theirs) <= vocabulary:
+        return WordStatus.JOINED
+    added = {at for at, j in zip(at_theirs, other[1:], strict=True) if found.gaps[j] == " "} - set(at_ours)
+    if any(_takes_blank("".join(ours), at) for at in added) and not is_spaced:
+        return WordStatus.SPLIT
+    return WordStatus.KEPT
+
+
+def _starts(words: Sequence[str]) -> list[int]:
+    """Where each word but the first begins, if they are written without blanks."""
+    return list(accumulate(map(len, words)))[:-1]
+
+
+def _takes_blank(text: str, at: int) -> bool:
+    """Whether the script of what stands on both sides of a place uses blanks."""
+    return not any(_NO_BLANKS.match(sign) for sign in text[max(0, at - 1) : at + 1])
+
+
+def _touching(found: WordComparison) -> None:
+    """Find neighbours that are both kept without the blank that the page shows: a word beside a number."""
+    for i in range(1, len(found.page)):
+        first, second = found.at[i - 1], found.at[i]
+        if not found.page[i].parted or first is None or second != first + 1 or found.gaps[second]:
+            continue
+        words = found.page[i - 1].text, found.page[i].text
+        are_kept = {found.of_page[i - 1], found.of_page[i]} <= {WordStatus.KEPT, WordStatus.JOINED}
+        if are_kept and any(map(_MAKES_WORDS.match, words)) and _takes_blank("".join(words), len(words[0])):
+            for k, j in ((i - 1, first), (i, second)):
+                found.of_page[k] = found.of_output[j] = WordStatus.JOINED
+                found.said[k] = "".join(words)
 
 
 def _says_the_same_numbers(found: WordComparison, own: Sequence[int], other: Sequence[int]) -> bool:
@@ -210,7 +295,7 @@ def _says_the_same_numbers(found: WordComparison, own: Sequence[int], other: Seq
 
 
 def _glued(found: WordComparison) -> None:
-    """Find words that the output runs together, however many: they are altered."""
+    """Find words that the output runs together, however many."""
     starts: dict[str, list[int]] = {}
     for i, status in enumerate(found.of_page):
         if status is WordStatus.LOST:
@@ -224,9 +309,9 @@ def _glued(found: WordComparison) -> None:
                 own = _spelling(found, start, said)
                 for i in own:
                     if found.of_page[i] is WordStatus.LOST:
-                        found.of_page[i], found.said[i] = WordStatus.ALTERED, said
+                        found.of_page[i], found.said[i], found.at[i] = WordStatus.JOINED, said, j
                 if own:
-                    found.of_output[j] = WordStatus.ALTERED
+                    found.of_output[j] = WordStatus.JOINED
                     break
 
 
@@ -262,10 +347,20 @@ def _alter(found: WordComparison) -> None:
             said, word = found.output[j], found.page[i].text
             if found.of_output[j] is not WordStatus.INVENTED or is_number(word) != is_number(said):
                 continue
-            if is_number(word) or Indel.normalized_similarity(word, said) >= _ALIKE:
+            if is_number(word):
+                # Nobody asks for a page number: what stands in its place must resemble it to be no invention.
+                is_other = not found.page[i].edge or (len(word) == len(said) and _differ_by_one(word, said))
+            else:
+                is_other = Indel.normalized_similarity(word, said) >= _ALIKE
+            if is_other:
                 found.of_page[i] = found.of_output[j] = WordStatus.ALTERED
-                found.said[i] = said
+                found.said[i], found.at[i] = said, j
                 break
+
+
+def _differ_by_one(one: str, other: str) -> bool:
+    """Whether two numbers of at least three digits, equally long, differ in one of them."""
+    return len(one) > 2 and sum(a != b for a, b in zip(one, other, strict=True)) == 1
 
 
 def _rest(found: WordComparison) -> None:
@@ -280,6 +375,41 @@ def _rest(found: WordComparison) -> None:
     for text, own in wanted.items():
         for i, j in zip(own, left[text], strict=False):
             _keep(found, i, j, sure=len(own) == len(left[text]))
+
+
+def _strayed(found: WordComparison) -> Iterator[int]:
+    """Kept words of lines that stand elsewhere, and beside none of their neighbours."""
+    for cell in _cells(found.page, {i: atom.box for i, atom in enumerate(found.page)}):
+        if sum(counts(found.page[i].text) for i in cell) < 2 or found.page[cell[0]].line < 0:
+            continue
+        for i in cell:
+            if (
+                found.of_page[i] is WordStatus.KEPT
+                and i not in found.anchored
+                and not _has_neighbour(found, i)
+            ):
+                yield i
+
+
+def _has_neighbour(found: WordComparison, i: int) -> bool:
+    here = found.at[i]
+    assert here is not None
+    either_way = unicodedata.bidirectional(found.page[i].text[0]) in ("R", "AL")
+    for k in range(max(0, i - _BESIDE), min(len(found.page), i + _BESIDE + 1)):
+        there = found.at[k]
+        is_near = k != i and there is not None and 0 < abs(there - here) <= _NEAR
+        if is_near and there is not None and (either_way or (there < here) == (k < i)):
+            return True
+    return False
+
+
+def _pass_single_kana(statuses: list[WordStatus], words: Sequence[str]) -> None:
+    """Single kana say as little as single letters: one alone is no finding."""
+    for k, (status, word) in enumerate(zip(statuses, words, strict=True)):
+        if status is not WordStatus.KEPT and _KANA.match(word):
+            around = (*statuses[max(0, k - 1) : k], *statuses[k + 1 : k + 2])
+            if status not in around:
+                statuses[k] = WordStatus.PASSED
 
 
 def _extras(found: WordComparison, hidden: Sequence[str], beside: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -75,7 +76,9 @@ def run_uv(
         writable = [str(path) for path in (scratch, own_cache, *write)]
         ours = [sys.prefix, sys.base_prefix, str(_uv_program().parent), str(_uv_folder("python"))]
         readable = [*writable, *map(str, read), *_places_of(env), *ours]
-        rights = confinement_for(readable, writable, network=True) if confined else None
+        rights = None
+        if confined:  # programs in packages are made executable
+            rights = replace(confinement_for(readable, writable, network=True), sets_modes=True)
         flags = (
             ["--no-build"] if arguments[0] == "pip" and not builds else []
         )  # `uv pip` has no variable for it
@@ -100,7 +103,7 @@ def _uv_program() -> Path:
 
 
 @cache
-def _asked(what: str, _variables: tuple[str, ...]) -> Path:
+def _asked(what: str, _variables: tuple[tuple[str, str], ...]) -> Path:
     done = subprocess.run(
         [_uv_program(), what, "dir"], capture_output=True, text=True, check=False, timeout=60
     )
@@ -111,10 +114,9 @@ def _asked(what: str, _variables: tuple[str, ...]) -> Path:
 
 def _uv_folder(what: str) -> Path:
     """Where `uv` keeps its `cache`, or each `python` that it has fetched."""
-    about_folders = (
-        f"{k}={v}" for k, v in os.environ.items() if k == "HOME" or k.startswith(("XDG_", "UV_"))
+    return _asked(
+        what, tuple(item for item in os.environ.items() if item[0].startswith(("HOME", "XDG_", "UV_")))
     )
-    return _asked(what, tuple(sorted(about_folders)))
 
 
 def _uv_settings() -> Path | None:

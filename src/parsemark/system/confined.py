@@ -30,6 +30,7 @@ NO_SUID_NO_DEVICES = 2 | 4
 SET_INTERFACE_FLAGS = 0x8914
 SET_MOUNT, HERE, BELOW_TOO, READ_ONLY, BIND_ALL = 442, -100, 0x8000, 1, 1 << 12 | 1 << 14
 DROP_CAPABILITY = 24
+OWN_TASKS = b"/proc/self/task"  # where CUDA gives names to its threads, or does not start
 KEPT_CAPABILITIES = (1, 2)  # to open files of others, for root in a container
 
 
@@ -143,6 +144,8 @@ def keep_other_files(write: list[str], *, hidden: list[str]) -> bool:
         return False
     held = [libc.mount(path, path, None, BIND_ALL, None) == 0 for path in own]
     held += [change_mount(libc, path, 0, READ_ONLY) for path in (*own, b"/dev/shm")]
+    if libc.mount(OWN_TASKS, OWN_TASKS, None, BIND_ALL, None) == 0:
+        change_mount(libc, OWN_TASKS, 0, READ_ONLY)
     try:  # where we are is still the folder below the mount
         os.chdir(os.getcwd())  # noqa: PTH109
     except OSError:
@@ -174,9 +177,12 @@ def confine(
     cpu_s: int | None = None,
     memory_mb: int | None = None,
     file_mb: int | None = None,
+    sets_modes: bool = False,
 ) -> list[str]:
     """Confine this process; returns what holds of it, empty if its files cannot be confined."""
     set_limits(cpu_s, memory_mb, file_mb)
+    if not sys.platform.startswith("linux"):
+        return []
     held: list[str] = []
     shared: list[str] = []
     kept = False
@@ -189,9 +195,11 @@ def confine(
         held += ["other files mounted read-only"] if kept else []
     drop_capabilities()
     # In a folder of sockets there are things of others as well.
-    if forbid_calls(keeps_metadata=not kept or bool(sockets)):
+    if forbid_calls(keeps_metadata=not sets_modes and (not kept or bool(sockets))):
         held.insert(0, "filter of system calls")
-    if not forbid_other_files(read, [*write, *shared], sockets, network=network):
+    tasks = os.open(OWN_TASKS, os.O_PATH | os.O_DIRECTORY)  # type: ignore[attr-defined,unused-ignore] # Linux only
+    os.set_inheritable(tasks, True)  # what it is must last: the rule holds for this very one
+    if not forbid_other_files(read, [*write, *shared, os.fsdecode(OWN_TASKS)], sockets, network=network):
         return []
     return [f"Landlock {landlock_version()}", *held]
 

@@ -1,8 +1,8 @@
 """A pool of processes for our own work on hostile data: a task that crashes or hangs costs itself alone.
 
 Unlike `concurrent.futures`, the pool knows which task a dead process had, ends a process that takes too
-long, and goes on with a new one. The processes are forked of a template: none of our threads or locks are
-copied into them, and what one of them has imported the next one has at once.
+much CPU time or hangs, and goes on with a new one. The processes are forked of a template: none of our
+threads or locks are copied into them, and what one of them has imported the next one has at once.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from parsemark.errors import ParsemarkError
-from parsemark.system.processes import Supervised, describe_exit
+from parsemark.system.processes import Supervised, describe_exit, look_at, processes_below
 
 TaskT = TypeVar("TaskT")
 _STARTS_THREADS = ("polars",)  # have a pool of threads from their first use on, not from their import
+_IDLE, _WALL_PER_CPU = 0.01, 10
+"""A task hangs if it has used less than this share of the clock after so many times its CPU time."""
 _LONGEST_WAIT_S = 3600.0  # at a time; the system takes no endless ones
 _FROM_NOTHING = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
@@ -67,7 +69,14 @@ class _Worker:
     pid: int
     pipe: Connection
     task: Any = None
-    deadline: float = math.inf
+    began: float = 0.0
+    look_at: float = math.inf  # when it is to be looked at next
+    used_s: float = 0.0  # CPU time that it had used when it began
+
+    def cpu_s(self) -> float:
+        """CPU time of the process and of what it has started; 0 where the system does not tell."""
+        listed = look_at(self.pid), *processes_below(self.pid)
+        return sum(one.cpu_s for one in listed if one is not None)
 
     def end(self, *, kill: bool = True) -> int:
         """End it, or wait until it has ended; returns its exit code."""
@@ -80,8 +89,9 @@ class ProcessPool(Generic[TaskT]):
     """Runs `function(task)`, of a module, in processes; tasks and results must pickle. Use it as a context
     manager.
 
-    `timeout_s` is for one task, `memory_mb` (None: no limit) for one process and each that it starts. Without
-    a template the processes are forked of one that starts from nothing, shared by all pools of this process.
+    `timeout_s` is CPU time of one task and of what it starts: machines may be busy, and the clock counts only
+    for a task that hangs. `memory_mb` (None: no limit) is for one process and each that it starts. Without a
+    template the processes are forked of one that starts from nothing, shared by all pools of this process.
     """
 
     def __init__(
@@ -115,13 +125,14 @@ class ProcessPool(Generic[TaskT]):
         while self._waiting or self._busy:
             while self._waiting and len(self._busy) < self._n_processes:
                 self._begin(self._waiting.popleft())
-            soonest = min(worker.deadline for worker in self._busy.values()) - time.monotonic()
+            soonest = min(worker.look_at for worker in self._busy.values()) - time.monotonic()
             for pipe in wait(list(self._busy), timeout=max(0.0, min(soonest, _LONGEST_WAIT_S))):
                 yield self._ended(self._busy.pop(pipe))  # type: ignore[call-overload]  # only pipes are waited for
-            for worker in [w for w in self._busy.values() if w.deadline <= time.monotonic()]:
-                del self._busy[worker.pipe]
-                worker.end()
-                yield Lost(worker.task, f"took more than {self._timeout_s:g} s")
+            for worker in [w for w in self._busy.values() if w.look_at <= time.monotonic()]:
+                if reason := self._overrun(worker):
+                    del self._busy[worker.pipe]
+                    worker.end()
+                    yield Lost(worker.task, reason)
 
     def __enter__(self) -> ProcessPool[TaskT]:
         return self
@@ -132,10 +143,21 @@ class ProcessPool(Generic[TaskT]):
 
     def _begin(self, task: TaskT) -> None:
         worker = self._idle.pop() if self._idle else self._start()
-        worker.task, worker.deadline = task, time.monotonic() + self._timeout_s
+        worker.task, worker.began, worker.used_s = task, time.monotonic(), worker.cpu_s()
+        worker.look_at = worker.began + self._timeout_s
         with contextlib.suppress(OSError):  # it died while idle: reading from it will tell
             worker.pipe.send(task)
         self._busy[worker.pipe] = worker
+
+    def _overrun(self, worker: _Worker) -> str:
+        """Say what a task has used up; empty if it may go on, and is looked at again when it may have."""
+        now, used_s = time.monotonic(), worker.cpu_s() - worker.used_s
+        if used_s >= self._timeout_s:
+            return f"took more than {self._timeout_s:g} s of CPU time"
+        if now - worker.began >= _WALL_PER_CPU * self._timeout_s and used_s < _IDLE * (now - worker.began):
+            return f"did nothing for most of {_WALL_PER_CPU * self._timeout_s:g} s"
+        worker.look_at = now + max(self._timeout_s - used_s, 0.05)
+        return ""
 
     def _start(self) -> _Worker:
         template = self._template or _shared_template(os.getpid())

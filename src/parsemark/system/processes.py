@@ -211,6 +211,7 @@ class Confinement:
     memory_mb: int | None = None
     """What each of its processes may allocate; address space that is only reserved does not count."""
     file_mb: int | None = None  # size of each file that it writes
+    sets_modes: bool = False  # whether it may set modes of files also where no mounts keep those of others
 
 
 def confinement_for(read: Iterable[str], write: Iterable[str], *, network: bool) -> Confinement:
@@ -262,7 +263,7 @@ def processes_below(pid: int) -> list[Process]:
     pending = _children(pid)
     while pending:
         child = pending.pop()
-        if child not in found and (process := _look_at(child)) is not None:
+        if child not in found and (process := look_at(child)) is not None:
             found[child] = process
             pending += _children(child)
     return list(found.values())
@@ -341,7 +342,7 @@ def _marked(mark: str) -> list[Process]:
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if mark.encode() in (entry / "environ").read_bytes().split(b"\0"):
-                found.append(_look_at(int(entry.name)))
+                found.append(look_at(int(entry.name)))
     return [process for process in found if process is not None]
 
 
@@ -350,7 +351,8 @@ def _send(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def _look_at(pid: int) -> Process | None:
+def look_at(pid: int) -> Process | None:
+    """What the system says of one process; None if there is none or it does not tell."""
     fields = _stat(pid)
     if fields is None:
         return None

@@ -39,7 +39,8 @@ def run_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str) -
     open_ = [p for p, v in verdicts.items() if v.state == "not_resolved"]
     same = [p for p, v in verdicts.items() if v.state in ("equal", "equivalent")]
     certain = "" if not open_ else f" for now: it is not told apart from {listed(open_)}"
-    beginning = f"Take {best}{certain}. Its" if len(summary.parsers) > 1 else f"{best}: its"
+    take = "Take" if recipe.needs_labels else "By what the pages show, take"
+    beginning = f"{take} {best}{certain}. Its" if len(summary.parsers) > 1 else f"{best}: its"
     said = [f"{beginning} {name} is {figure.value:.2f} ({info.label}{interval})."]
     if level := [p for p in open_ if verdicts[p].is_level]:
         said.append(f"Level with it: {listed(level)}; the order among them is that of their names.")
@@ -142,14 +143,14 @@ def _without_truth(summary: Summary, records: Sequence[ParseRecord], corpus: str
     failed = {p: sum(r.parser == p and r.status != "ok" for r in records) for p in parsers}
     bad = [f"{p} on {n}" for p, n in failed.items() if n]
     pages = counted(len({r.sample for r in records}), "page")
+    title = get_protocol(summary.protocol).title.lower()
     if nothing := [p for p in summary.parsers if _value(summary, p) == 0]:
-        title = get_protocol(summary.protocol).title.lower()
         label = summary.info(summary.primary).label
         return [f"Nothing that {listed(nothing)} gave is right: the {title} score is 0.00 ({label})."]
     if summary.counts.get("pages with truth") != 0:
         return [f"Nothing to compare: of these {pages} none has what {summary.protocol} asks for."]
     said = [
-        f"Nobody knows yet who is right: no page has truth. {counted(len(parsers), 'parser')} read {pages}"
+        f"No page has truth, so there is no {title} score. {counted(len(parsers), 'parser')} read {pages}"
         + (f"; no answer from {listed(bad)}." if bad else ", each with an answer to every page.")
     ]
     step = f"parsemark choose {shlex.quote(corpus) if corpus else 'CORPUS'} --labels 10"

@@ -189,7 +189,7 @@ def _unknown(samples: Sequence[Sample]) -> Remark | None:
         return None
     more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
     said = (
-        f"not scored: {', '.join(ids[:_MOST_NAMED])}{more}. For a page without "
+        f"in no score that needs truth: {', '.join(ids[:_MOST_NAMED])}{more}. For a page without "
         f"tables make a file DOCUMENT.pN.{NO_TABLES}; one that is being annotated counts once it is accepted."
     )
     return Remark(f"{len(ids)} of {counted(len(samples), 'page')} without truth", said, left_out=False)

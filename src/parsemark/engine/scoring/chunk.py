@@ -51,6 +51,7 @@ class PageTask:
     text: str | None = None  # the page's text layer, where it is known without the PDF
     document: str = ""
     lost: str | None = None  # why the page cannot be scored, where an earlier try ended its process
+    given_up: bool = False  # whether the protocol was lost too when it was asked to count the page as failed
 
 
 def grouped(pages: Iterable[PageTask]) -> list[tuple[PageTask, ...]]:
@@ -207,10 +208,13 @@ def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]
             prediction = _read(page, output, get)
             predictions.append(prediction)
             for spec, recipe in recipes.items():
-                if not recipe.whole_documents:
+                if page.given_up:
+                    why = prediction.message or ""
+                    found[spec].extend(_not_scored(prediction, Status.METRIC_FAILED, why))
+                elif not recipe.whole_documents:
                     place = None if page.pdf is None else Path(page.pdf), page.number
                     found[spec].extend(_score(recipe, truth, prediction, text, place))
-            if chunk.whole_documents:
+            if chunk.whole_documents and not page.given_up:
                 seen = whole.setdefault((page.document or page.sample, output.parser), [])
                 seen.append((page.number, page.sample, truth, prediction, text))
     for seen in whole.values():

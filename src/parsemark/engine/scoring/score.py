@@ -257,12 +257,15 @@ def _score(
 
 
 def _retries(chunk: Chunk, reason: str) -> list[Chunk]:
-    """In place of a lost chunk: its pages one by one; in place of a single page: the record of its loss."""
+    """In place of a lost chunk: its pages one by one; in place of a single page: the record of its loss, as
+    the protocol counts it, and if that is lost too, without asking the protocol.
+    """
     if len(pieces := list(chunk.split())) > 1:
         return pieces
-    if chunk.pages[0].lost is not None:
-        raise StoreError(f"Sample {chunk.pages[0].sample} cannot be scored: {reason}.")
-    return [replace(chunk, pages=tuple(replace(page, lost=reason) for page in chunk.pages))]
+    if chunk.pages[0].given_up:
+        raise StoreError(f"That {chunk.pages[0].sample} was not scored cannot even be recorded: {reason}.")
+    again = chunk.pages[0].lost is not None
+    return [replace(chunk, pages=tuple(replace(page, lost=reason, given_up=again) for page in chunk.pages))]
 
 
 # --- The plan -----------------------------------------------------------------------------------------

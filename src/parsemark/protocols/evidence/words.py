@@ -2,18 +2,31 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
+
+from rapidfuzz.distance import LCSseq
 
 from parsemark.formats.notation import fold_notation
-from parsemark.matching.words import PageAtom, WordComparison, WordStatus, atoms, compare_words, is_number
+from parsemark.matching.words import (
+    OutputAtom,
+    PageAtom,
+    WordComparison,
+    WordStatus,
+    atoms,
+    compare_words,
+    is_number,
+    spaced_atoms,
+)
 from parsemark.model import Box, Element, Prediction
-from parsemark.pdf import SeenPage
+from parsemark.pdf import SeenPage, SeenWord
 from parsemark.protocols.page_elements import predicted_elements
 
-PAGE_STATUSES = ("kept", "altered", "lost", "moved")
+PAGE_STATUSES = ("kept", "joined", "split", "altered", "lost", "moved")
 EXTRAS = ("doubled", "invented", "leaked")
+FOUND = "found"  # metric of the rows of findings
 NUMBERS = "numbers_"  # before the name of a count: the same for numbers alone
 TABLES_ALONE = "tables_alone"  # 1 where an output says nothing but tables, or nothing at all
 _PLACEHOLDER = re.compile(r"=+> ?picture[^\n]*?<=+|-{3,} ?(?:start|end) of picture text ?-{3,}", re.I)
@@ -21,6 +34,11 @@ _PLACEHOLDER = re.compile(r"=+> ?picture[^\n]*?<=+|-{3,} ?(?:start|end) of pictu
 _WITHIN = re.compile(r"(?<=[^\W\d_])[*~]+(?=[^\W\d_])")
 """Marks of emphasis inside of a word, which do not tear it."""
 _MARKUP = re.compile(r"[$\\]|[_^]\{|<su[bp]>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z][a-z0-9]{0,9}(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_BLANK_WIDTH = 0.12  # heights of a line: what is wider between two words is a blank that can be seen
+_HYPHENS = ("-", "\xad", "\u2010", "\u2011")
+_STRANGE = re.compile("[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
+"""Characters without meaning: nobody can say what the word is in which they stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +50,8 @@ class WordFinding:
     said: str = ""  # what the output has in their place
     box: Box | None = None  # where they stand on the page; words that are only in the output stand nowhere
     numbers: int = 0  # how many of them are numbers
+    line: int | None = None
+    """Line of the output, from 1, where they stand or, of what is lost, behind which they should."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +63,16 @@ class PageEvidence:
     findings: tuple[WordFinding, ...]
 
 
+def agreement(count: Callable[[str], Any]) -> tuple[Any, Any]:
+    """Twice the words kept in place, over the words of page and output together, from their counts.
+
+    A word in another place is not kept here, so words that are heaped up in any order gain nothing.
+    """
+    in_both = sum(count(kind) for kind in PAGE_STATUSES[:4])
+    in_one = sum(count(kind) for kind in ("lost", *EXTRAS))
+    return 2 * (count("kept") - count("moved")), 2 * in_both + in_one
+
+
 def compare(seen: SeenPage, prediction: Prediction) -> PageEvidence:
     """Compare what can be seen on a page with what a parser made of it.
 
@@ -51,23 +81,39 @@ def compare(seen: SeenPage, prediction: Prediction) -> PageEvidence:
     asked = None
     if prediction.elements and gives_tables_alone(prediction):
         asked = tuple(e.box for e in prediction.elements if e.box is not None)
-    page, hidden = list[PageAtom](), list[str]()
-    for word in seen.words:
-        for text in atoms(word.text):
-            if word.shown:
-                is_unasked = asked is not None and not any(box.holds_centre(word.box) for box in asked)
-                page.append(PageAtom(text, word.box, word.line, word.edge or is_unasked))
-            else:
-                hidden.append(text)
-    known = {atom.text for atom in page}
-    output = output_words(prediction, known)
+    page = list(_page_atoms(seen, asked))
+    hidden = [text for word in seen.words if not word.shown for text in atoms(word.text)]
+    output = list(_output_atoms(prediction, {atom.text for atom in page}))
     statuses = compare_words(page, hidden, output, atoms(seen.beside))
-    return PageEvidence(_counted(statuses), tuple(_findings(statuses)))
+    return PageEvidence(_counted(statuses), tuple(_findings(statuses, prediction.text or "")))
+
+
+def _page_atoms(seen: SeenPage, asked: Sequence[Box] | None) -> Iterator[PageAtom]:
+    """The visible words; nobody asks for running heads, what is outside of boxes, and what has no meaning."""
+    shown = [word for word in seen.words if word.shown]
+    heights: dict[int, float] = {}
+    for word in shown:
+        heights[word.line] = max(heights.get(word.line, 0.0), min(word.box.height, word.box.width * 3))
+    before: SeenWord | None = None
+    for word in shown:
+        is_unasked = asked is not None and not any(box.holds_centre(word.box) for box in asked)
+        is_edge = word.edge or is_unasked or _STRANGE.search(word.text) is not None
+        is_parted = False
+        if before is not None and not before.text.endswith(_HYPHENS):
+            gap = max(word.box.x0 - before.box.x1, word.box.y0 - before.box.y1, before.box.y0 - word.box.y1)
+            is_parted = word.line != before.line or gap >= _BLANK_WIDTH * heights[word.line]
+        for k, atom in enumerate(spaced_atoms(word.text)):
+            yield PageAtom(atom.text, word.box, word.line, is_edge, is_parted and not k)
+        before = word
 
 
 def output_words(prediction: Prediction, known: Set[str] = frozenset()) -> list[str]:
     """The words of an output as they are compared; `known` ones tell whether notation is to be folded."""
-    return [text for element in predicted_elements(prediction) for text in _said(element, known)]
+    return [atom.text for atom in _output_atoms(prediction, known)]
+
+
+def _output_atoms(prediction: Prediction, known: Set[str]) -> Iterator[OutputAtom]:
+    return (atom for element in predicted_elements(prediction) for atom in _said(element, known))
 
 
 def gives_tables_alone(prediction: Prediction) -> bool:
@@ -75,7 +121,7 @@ def gives_tables_alone(prediction: Prediction) -> bool:
     return prediction.text is None and all(e.table is not None for e in prediction.elements)
 
 
-def _said(element: Element, known: Set[str]) -> Iterator[str]:
+def _said(element: Element, known: Set[str]) -> Iterator[OutputAtom]:
     if element.table is not None:
         texts = [cell.text for cell in element.table.cells]
     elif element.text:
@@ -86,14 +132,18 @@ def _said(element: Element, known: Set[str]) -> Iterator[str]:
         yield from _folded(text, known)
 
 
-def _folded(text: str, known: Set[str]) -> tuple[str, ...]:
+def _folded(text: str, known: Set[str]) -> tuple[OutputAtom, ...]:
     """The words of a text as it stands, or of what its notation means, whichever the page knows better."""
     text = _WITHIN.sub("", text)
-    plain = atoms(text)
-    if not _MARKUP.search(text):
-        return plain
-    folded = atoms(fold_notation(text))
-    return max(folded, plain, key=lambda words: (sum(word in known for word in words) + 1) / (len(words) + 2))
+    readings = [text]
+    if "<" in text:
+        readings.append(_TAG.sub(" ", text))
+    if _MARKUP.search(text):
+        readings.append(fold_notation(text))
+    if len(readings) == 1:
+        return spaced_atoms(text)
+    words = map(spaced_atoms, reversed(readings))
+    return max(words, key=lambda own: (sum(word.text in known for word in own) + 1) / (len(own) + 2))
 
 
 def _counted(statuses: WordComparison) -> Counter[str]:
@@ -118,20 +168,35 @@ def _counted(statuses: WordComparison) -> Counter[str]:
     return found
 
 
-def _findings(statuses: WordComparison) -> Iterator[WordFinding]:
+def _findings(statuses: WordComparison, text: str) -> Iterator[WordFinding]:
     """Neighbours of a line with the same status together; then the words that are only in the output."""
-    kinds = [str(status) for status in statuses.of_page]
-    for i in (i for i in statuses.moved if statuses.of_page[i] is WordStatus.KEPT):
-        kinds[i] = "moved"
+    kinds = ["moved" if i in statuses.moved else str(status) for i, status in enumerate(statuses.of_page)]
+    lines: list[int | None] | None = None
     for (kind, _), group in groupby(range(len(kinds)), lambda i: (kinds[i], statuses.page[i].line)):
         if kind in PAGE_STATUSES[1:]:
+            lines = lines or _lines(statuses.output, text)
             run = list(group)
             own = [statuses.page[i] for i in run]
             said = " ".join(text for text, _ in groupby(statuses.said[i] for i in run if i in statuses.said))
-            text = " ".join(atom.text for atom in own)
+            words = " ".join(atom.text for atom in own)
             numbers = sum(is_number(atom.text) for atom in own)
-            yield WordFinding(kind, text, said, Box.hull(atom.box for atom in own), numbers)
-    for status, same in groupby(zip(statuses.of_output, statuses.output, strict=True), lambda pair: pair[0]):
+            place = next((at for i in range(run[0], -1, -1) if (at := statuses.at[i]) is not None), None)
+            line = None if place is None else lines[place]
+            yield WordFinding(kind, words, said, Box.hull(atom.box for atom in own), numbers, line)
+    for status, same in groupby(range(len(statuses.output)), lambda j: statuses.of_output[j]):
         if status in EXTRAS:
-            extra = [word for _, word in same]
-            yield WordFinding(str(status), " ".join(extra), numbers=sum(map(is_number, extra)))
+            lines = lines or _lines(statuses.output, text)
+            run = list(same)
+            extra = [statuses.output[j] for j in run]
+            numbers = sum(map(is_number, extra))
+            yield WordFinding(str(status), " ".join(extra), numbers=numbers, line=lines[run[0]])
+
+
+def _lines(output: Sequence[str], text: str) -> list[int | None]:
+    """On which line of an output's text each of its words stands, as they are compared; None if on none."""
+    lines = [(word, number) for number, line in enumerate(text.split("\n"), 1) for word in atoms(line)]
+    found: list[int | None] = [None] * len(output)
+    for block in LCSseq.opcodes(output, [word for word, _ in lines]).as_matching_blocks():
+        for k in range(block.size):
+            found[block.a + k] = lines[block.b + k][1]
+    return found
