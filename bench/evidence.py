@@ -1,6 +1,6 @@
 """Proof by injection for the protocol `evidence`: `EVIDENCE_RUN=folder python -m bench evidence`.
 
-The folder is a run (`parsemark parse --corpus folder:PDFS …`) over real documents without truth; the name of
+The folder is a run (`parsemark bench PDFS/ --no-score …`) over real documents without truth; the name of
 a PDF begins with its package and `--`. `EVIDENCE_EVERY=3` takes every third output. Ours are of Debian's
 documentation: `apt-get download`, `dpkg -x`, three neighbouring pages of up to three PDFs of each package,
 split in two by the hash of the package's name. Rules were made while looking at one half; the figures in

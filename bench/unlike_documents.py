@@ -4,8 +4,8 @@ Two questions, each with its own estimand. "Documents like these": the types tha
 the true score is that of unlimited documents of these types in this mix. "New types": that of documents each
 of a type of its own. A run errs if the interval of any pair of six parsers of one quality leaves out their
 true difference. `WORLDS` are those on which the rules were chosen, `OTHER_WORLDS` judge them: nothing was
-tuned to them. `python -m bench.unlike_documents 300 "four templates"` runs one world 300 times; all of them
-take some minutes.
+tuned to them but `intervals.KNOWN_BY_SIZE`, which was chosen with all in view. `python -m
+bench.unlike_documents 300 "four templates"` runs one world 300 times; all of them take some minutes.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ PLAIN_DECORATORS = {
 CALLED_FROM_OUTSIDE = {
     "format_commands": "typer calls it to list commands",
     "format_epilog": "typer calls it to end the help of a command",
+    "format_help_text": "typer calls it to write the help of a command",
     "find_class": "pickle.Unpickler calls it",
     "readinto": "io.BufferedReader calls it",
     "handle_starttag": "html.parser calls it",

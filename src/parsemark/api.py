@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from parsemark.engine.parsing.parse import ParseOptions
     from parsemark.engine.verify_bundle import Verification
     from parsemark.protocols import Summary
+    from parsemark.protocols.document.component_scores import TaskResult
     from parsemark.report.leaderboard_site import BoardResult
     from parsemark.store import Run
     from parsemark.verdicts.comparison import Comparison, RunComparison
@@ -47,6 +48,7 @@ def bench(
     timeout_s: float = TIMEOUT_S,
     memory_mb: int = MEMORY_MB,
     cache: bool = True,
+    repeats: int = 1,
     overwrite: bool = False,
     strict: bool = False,
     executor: str = EXECUTOR,
@@ -65,6 +67,7 @@ def bench(
         timeout_s: Per page.
         memory_mb: Per worker.
         cache: Use parses of other runs.
+        repeats: How often each page is parsed; from two on without the cache, and scores are means.
         overwrite: Remove the run that `out` holds.
         strict: Refuse a corpus of which something cannot be read.
         executor: `local` or `ray`.
@@ -82,6 +85,7 @@ def bench(
         timeout_s=timeout_s,
         memory_mb=memory_mb,
         cache=cache,
+        repeats=repeats,
         protocols=protocols,
         executor=executor,
         address=address,
@@ -102,6 +106,7 @@ def parse_options(
     executor: str = EXECUTOR,
     address: str | None = None,
     protocols: str | Sequence[str] | None = None,
+    repeats: int = 1,
     command: tuple[str, ...] = (),
 ) -> ParseOptions:
     """Options as the engine takes them; a wrong protocol is refused here, before anything is parsed."""
@@ -115,6 +120,7 @@ def parse_options(
         n_workers=workers,
         limits=PageLimits(timeout_s=timeout_s, memory_mb=memory_mb),
         cache=default_cache_folder() if cache else None,
+        repeats=repeats,
         anew=not cache,
         executor=executor,
         address=address,
@@ -150,7 +156,11 @@ def parse(
     folder = run_folder(out, loaded)
     if overwrite:
         RunFolder.remove(folder)
+    if options.repeats > 1:
+        options = replace(options, cache=None)
     run = parse_corpus(folder, loaded, chosen, options, events)
+    for number in range(2, options.repeats + 1):
+        parse_corpus(RunFolder.of(run).repeat(number), loaded, chosen, options, events)
     add_made_of_others(run, made, [parser.name for parser in chosen])
     return run
 
@@ -535,6 +545,24 @@ def ensemble(
     chosen = parsers or [p.name for p in opened.manifest.parsers if not is_derived(p.name)]
     add_ensemble(opened, chosen, min_confidence)
     return list(score(opened))
+
+
+def score_task(
+    task: str, predictions: str | Path, corpus: str | Path | Corpus = CORPUS, *, protocol: str = "document"
+) -> TaskResult:
+    """Score one component of a parser on its own: ocr, table, formula, or layout.
+
+    Args:
+        task: Which one.
+        predictions: An annotation with `pred` in its elements, or for layout a file of boxes.
+        corpus: For layout: whose truth the boxes are held against.
+        protocol: A spec of `document`.
+    """
+    from parsemark.protocols.document.annotation import annotation_of
+    from parsemark.protocols.document.component_scores import score_file
+
+    pages = (annotation_of(s.truth) for s in _loaded(corpus).samples() if s.truth) if task == "layout" else ()
+    return score_file(task, Path(predictions), pages, protocol)
 
 
 def _loaded(corpus: str | Path | Corpus, *, strict: bool = False) -> Corpus:

@@ -20,14 +20,11 @@ class _Section(BaseModel):
 
 
 class BenchSettings(_Section):
-    """What `parsemark bench` and `parsemark parse` run."""
+    """What `parsemark bench` runs."""
 
     corpus: str | None = None
     parsers: list[str] | None = Field(default=None, min_length=1)
     protocols: list[str] | None = Field(default=None, min_length=1)
-    match: str | None = None
-    metrics: list[str] | None = Field(default=None, min_length=1)
-    rank_by: str | None = None
     pages: str | None = None
     out: str | None = None
     workers: int | None = Field(default=None, ge=1)
@@ -63,15 +60,14 @@ class SettingsFile(_Section):
     gate: GateSettings = GateSettings()
 
 
-_FLAGS = {"parsers": "parser", "protocols": "protocol", "metrics": "metric", "max_cost_usd": "max_cost"}
+_FLAGS = {"parsers": "parser", "protocols": "protocol", "max_cost_usd": "max_cost"}
 """Keys of the file whose flag has another name, since a flag is given once for each of several."""
-_NOT_OF_PARSE = ("match", "metrics", "rank_by", "report")
 
 
 def read_settings(path: Path) -> SettingsFile:
     """Read a settings file; UsageError names the key that is not valid."""
     if not path.is_file():
-        raise UsageError(f"{path} cannot be read: it is no file.")
+        raise UsageError(f"{path} is not a file.")
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
@@ -93,8 +89,7 @@ def defaults_of_commands(settings: SettingsFile) -> dict[str, dict[str, Any]]:
         gate["minimum"] = [f"{name}={value}" for name, value in least.items()]
     if baseline is not None:
         gate["old"] = baseline
-    parse = {_FLAGS.get(k, k): v for k, v in bench.items() if k not in _NOT_OF_PARSE}
-    return {"bench": named, "parse": parse, "gate": gate}
+    return {"bench": named, "gate": gate}
 
 
 def settings_text(*, corpus: str, parsers: Sequence[str], protocols: Sequence[str], name: str) -> str:

@@ -55,7 +55,12 @@ def test_a_repro_holds_page_truth_output_differences_and_command(run: Run, tmp_p
     assert "-1,2" in (folder / "differences.diff").read_text().splitlines()
     assert (folder / "output.json").is_file()
     readme = (folder / "README.md").read_text()
-    assert f"parsemark parsers try {tmp_path / 'mine.py'} page.pdf" in readme
+    assert "parsemark try page.pdf --parser mine.py --pages 1" in readme
+    assert (folder / "mine.py").read_text() == SCRIPT
+    texts = [
+        path.read_text() for path in folder.iterdir() if path.suffix in (".md", ".html", ".json", ".diff")
+    ]
+    assert not any(str(tmp_path) in text for text in texts), "no path of this machine"
     assert re.search(r"TE F1 Con on this page: 0\.\d+", readme)
     with pytest.raises(UsageError, match="shown is not empty"):
         write_repro(run, "mine", "one", Path("shown"))
@@ -69,7 +74,7 @@ def test_a_script_is_found_again_by_name_or_path_and_a_refusal_leaves_no_folder(
     write_repro(run, "mine", "one", Path("by-name"))
     write_repro(run, "mine.py", "one", Path("by-path"))
     for folder in ("by-name", "by-path"):
-        assert f"try {tmp_path / 'mine.py'} page.pdf" in (tmp_path / folder / "README.md").read_text()
+        assert "try mine.py page.pdf" in (tmp_path / folder / "README.md").read_text()
     (tmp_path / "v1").mkdir()
     before = set(tmp_path.iterdir())
     (tmp_path / "mine.py").rename(tmp_path / "v1" / "mine.py")
@@ -82,9 +87,26 @@ def test_lines_that_are_alike_keep_the_blank_before_them(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changed = (Element("t0", "table", table=Table.from_rows([["a", "b"], ["3", "4"]])),)
-    predictions = {"mine": run.prediction("one", "mine"), "new": Page("one", 600, 800, changed)}
+    predictions = {"mine": run.prediction("one", "mine"), "new": Prediction("one", "new", elements=changed)}
     monkeypatch.setattr(Run, "prediction", lambda _, sample, parser: predictions[parser])
     assert output_difference(run, "mine", "new").splitlines()[3:] == [" a,b", "+3,4"]
+
+
+def test_it_is_said_when_reading_and_not_the_output_makes_the_jump(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same words, one blank further: a table before, none now."""
+    table = (Element("t0", "table", table=Table.from_rows([["a", "b"], ["1", "2"]])),)
+    predictions = {
+        "mine": Prediction("one", "mine", elements=table, text="a   b\n1   2"),
+        "new": Prediction("one", "new", text="a   b\n1    2"),
+    }
+    monkeypatch.setattr(Run, "prediction", lambda _, sample, parser: predictions[parser])
+    said = output_difference(run, "mine", "new")
+    assert "-1   2\n+1    2" in said and "differ in white space alone" in said
+    predictions["new"] = Prediction("one", "new", text="a   b\n1   3")
+    said = output_difference(run, "mine", "new")
+    assert "+1   3" in said and "white space" not in said
 
 
 def test_words_are_compared_where_the_tables_are_equal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -502,16 +502,16 @@ def test_the_command(tmp_path: Path) -> None:
     texts, node = grid(ROWS)
     frame = grid([["alone"]], top=200, first=20)
     pdf = write_tagged(tmp_path / "a.pdf", [[*texts, *frame[0]]], [node, frame[1], ("H1",), ("Figure",)])
-    said = CliRunner().invoke(app, ["corpus", "tags", str(pdf)])
+    said = CliRunner().invoke(app, ["corpus", "info", str(pdf), "--tags"])
     assert said.exit_code == 0, said.output
     assert "agrees: 3 × 3 cells" in said.output and "refused: it has text in only one" in said.output
-    data = json.loads(CliRunner().invoke(app, ["corpus", "tags", str(pdf), "--json"]).output)
+    data = json.loads(CliRunner().invoke(app, ["corpus", "info", str(pdf), "--tags", "--json"]).output)
     assert data["Pages"] == [["page 1", "1 table, 10 of 10 words tagged; a table whose tags are wrong"]]
     assert max(map(len, said.output.splitlines())) <= 80
     plain = pikepdf.new()
     plain.add_blank_page()
     plain.save(tmp_path / "plain.pdf")
-    failed = CliRunner().invoke(app, ["corpus", "tags", str(tmp_path / "plain.pdf")])
+    failed = CliRunner().invoke(app, ["corpus", "info", str(tmp_path / "plain.pdf"), "--tags"])
     assert failed.exit_code != 0
 
 

@@ -19,28 +19,28 @@ N_KILLS = 5
 """Of each command."""
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 COMMANDS = (
-    "parse --corpus {corpus} --parser {worker} --out {out}/run --no-cache --workers 2",
+    "bench --no-score --corpus {corpus} --parser {worker} --out {out}/run --no-cache --workers 2",
     "bench --corpus {corpus} --parser {worker} --out {out}/run --no-cache --workers 2",
     "score {run}",
     "report {run}",
     "report {run} --out {out}/site",
-    "ensemble {run}",
+    "score {run} --add ensemble",
     "bundle {run} --out {out}/run.zip",
     "verify {bundle} --json {out}/checks.json",
-    "board {bundle} --out {out}/board",
+    "site {bundle} --out {out}/site",
     "export {run} --out {out}/tables",
-    "export {run} --outputs md --out {out}/outputs",
-    "figures {run} --format png",
-    "badge {run} --parser echo --out {out}/badge.svg",
-    "repro {run} {worker} 1-p1 --out {out}/repro",
+    "export {run} --format outputs-md --out {out}/outputs",
+    "export {run} --format charts-png",
+    "export {run} --format badge --parser echo --out {out}/badge.svg",
+    "export {run} --format failure --parser {worker} --page 1-p1 --out {out}/failure",
     "choose {corpus} --parser {worker} --parser {worker}(errors=2) --out {out}/run --no-cache",
     "corpus make typst --pages 4 --out {out}/typst",
     "corpus make synthetic --pages 2 --out {out}/synthetic",
     "corpus make degraded --corpus {corpus} --out {out}/scans",
     "corpus make misleading --corpus {corpus} --out {out}/misleading",
     "corpus sample {pdfs} --pages 4 --out {out}/sample",
-    "corpus pages {corpus} --out {out}/pages",
-    "corpus facts demo --out {out}/facts.jsonl",
+    "corpus export {corpus} --format detector --out {out}/pages",
+    "corpus export demo --format assertions --out {out}/assertions.jsonl",
 )
 
 

@@ -2,6 +2,7 @@
 
 import math
 import random
+import sys
 import time
 from collections import Counter
 
@@ -14,6 +15,7 @@ from parsemark.metrics import score
 from parsemark.metrics.bleu import corpus_bleu, tokenize_13a
 from parsemark.metrics.coverage import text_coverage
 from parsemark.metrics.headings import Heading, parent_accuracy, parents, tree_similarity
+from parsemark.metrics.layout import LAYOUT_CLASSES, LayoutBox, mean_average_precision
 from parsemark.metrics.meteor import meteor, words
 
 sentences = st.lists(
@@ -128,6 +130,43 @@ def test_a_table_of_short_cells_is_looked_up_in_linear_time() -> None:
     assert text_coverage([letters], cells).invented == 4 * 5000
     # Seconds; to look through the letters for each takes minutes.
     assert time.process_time() - start < 10 * slowness()
+
+
+def test_layout_is_pycocotools(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oracle: the same boxes through pycocotools."""
+    pytest.importorskip("hotcoco")
+    mask = pytest.importorskip("pycocotools.coco")
+    evaluation = pytest.importorskip("pycocotools.cocoeval")
+
+    class Reference:
+        COCO = mask.COCO
+        COCOeval = evaluation.COCOeval
+
+    rng = random.Random(3)
+    pages = [f"p{i}.jpg" for i in range(6)]
+    truth, pred = [], []
+    for page in pages:
+        for _ in range(rng.randint(0, 12)):
+            x, y, w, h = rng.uniform(0, 500), rng.uniform(0, 700), rng.uniform(5, 200), rng.uniform(5, 200)
+            kind = rng.choice(LAYOUT_CLASSES[:5])
+            truth.append(LayoutBox(page, kind, (x, y, x + w, y + h)))
+            if rng.random() < 0.8:
+                j = [rng.uniform(-8, 8) for _ in range(4)]
+                box = (x + j[0], y + j[1], x + w + j[2], y + h + j[3])
+                pred.append(LayoutBox(page, kind if rng.random() < 0.9 else "table", box, rng.random()))
+    ours = mean_average_precision(pages, truth, pred)
+    monkeypatch.setitem(sys.modules, "hotcoco", Reference)  # type: ignore[arg-type]
+    theirs = mean_average_precision(pages, truth, pred)
+    for name in ("ap", "ap50", "ap75"):
+        assert getattr(ours, name) == pytest.approx(getattr(theirs, name), abs=1e-9)
+    assert ours.per_class == pytest.approx(dict(theirs.per_class), abs=1e-9)
+    assert ours.ap is not None and 0 < ours.ap < 1
+
+
+def test_layout_without_predictions_or_truth() -> None:
+    box = LayoutBox("p.jpg", "table", (0, 0, 10, 10))
+    assert mean_average_precision(["p.jpg"], [box], []).ap == 0
+    assert mean_average_precision(["p.jpg"], [], [box]).ap is None
 
 
 def test_registered_text_metrics() -> None:

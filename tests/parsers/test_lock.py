@@ -28,7 +28,7 @@ def test_every_parser_is_locked(name: str) -> None:
         assert parser.lock == ()
         assert all("==" in d for d in declared.dependencies), "a complete list needs versions"
         return
-    assert parser.lock, f"run `parsemark parsers lock {name}`"
+    assert parser.lock, f"run `parsemark parsers install --lock {name}`"
     assert [line for line in parser.lock if not PIN.fullmatch(line)] == []
     locked = {name_of(line) for line in parser.lock}
     assert {name_of(d) for d in declared.dependencies} <= locked
@@ -59,7 +59,7 @@ def test_a_lock_of_another_list_is_refused(tmp_path: Path) -> None:
     declared = read_declaration(script)
     assert read_lock(script, declared) == ()
     lock_path(script).write_text("# made of something else\nidna==3.20\n")
-    with pytest.raises(ParserError, match=r"parsemark parsers lock .*mine\.py"):
+    with pytest.raises(ParserError, match=r"parsemark parsers install --lock .*mine\.py"):
         read_lock(script, declared)
     with pytest.raises(ParserError, match=r"mine\.lock was made of other packages"):
         get_parser(str(script))

@@ -100,6 +100,14 @@ def figure(values: dict[str, np.ndarray], tables: np.ndarray, types: list[str] |
     return FigureSums(INFO, names, names, sums, mean_statistic, division=division)
 
 
+def test_where_nothing_is_left_without_a_document_nobody_would_be_first() -> None:
+    tables = np.array([60.0] + [1.0] * 9)
+    only_there = np.array([0.9] + [0.0] * 9)
+    found = rank(figure({"zero": np.zeros(10), "best": only_there, "half": only_there / 2}, tables))
+    assert found.best == "best" and any("holds 87 %" in note for note in found.notes)
+    assert not any("would be first" in note for note in found.notes)
+
+
 def test_the_document_that_decides_is_named() -> None:
     rng = np.random.default_rng(0)
     tables = np.array([60.0] + [1.0] * 19)

@@ -112,7 +112,7 @@ def test_by_reader_a_miss_is_zero_and_a_failure_too() -> None:
 
 
 def test_every_interval_holds_its_value() -> None:
-    pages = dict.fromkeys(("one", "two", "three"), PAGES["p1"])
+    pages = dict.fromkeys(("one", "two", "three", "four", "five", "six"), PAGES["p1"])
     given = {
         "good": {n: prediction("good", n, *page.tables) for n, page in pages.items()},
         "poor": {n: prediction("poor", n, *(page.tables if n == "one" else ())) for n, page in pages.items()},

@@ -156,7 +156,7 @@ def test_nothing_foreign_is_replaced(folder: Path, tmp_path: Path) -> None:
 
 def test_what_does_not_verify_is_not_shown(folder: Path, tmp_path: Path) -> None:
     """Fabricated scores do not follow from outputs, so `--verify` must refuse them."""
-    arguments = ["board", str(folder / "bundles" / "third.zip"), "--out", str(tmp_path / "site"), "--verify"]
+    arguments = ["site", str(folder / "bundles" / "third.zip"), "--out", str(tmp_path / "site"), "--verify"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 1 and "does not verify" in result.output
     assert "0 bundles" in result.output
@@ -300,6 +300,25 @@ def test_names_belong_to_someone(tmp_path: Path) -> None:
     }
     site = build_board([tmp_path / "b"], tmp_path / "site", reports=False).page.read_text()
     assert "made elsewhere" in site and "Ada" in site
+
+
+def test_a_forged_version_is_flagged_and_displaces_nobody(tmp_path: Path) -> None:
+    paths = [
+        entry_of(tmp_path, "minertab", "Ada", fingerprint="c", versions={"minertab": "1.0"}),
+        entry_of(tmp_path, "minertab", "Ada", fingerprint="c", versions={"minertab": "9.9"}),
+    ]
+    (leaderboard,) = make_leaderboards(read_submissions(paths)[0])
+    assert leaderboard.latest()["minertab"].version == "1.0"
+    site = build_board([tmp_path / "b"], tmp_path / "site", reports=False).page.read_text()
+    assert "the same code is version 9.9" in site
+    assert "It cannot show that the named parser and version made these outputs" in site
+
+
+def test_verifying_says_which_bundle_of_how_many(tmp_path: Path) -> None:
+    entry_of(tmp_path, "minertab", fingerprint="c")
+    told: list[str] = []
+    build_board([tmp_path / "b"], tmp_path / "site", verify=True, reports=False, tell=told.append)
+    assert told[0].startswith("verifying ") and told[0].endswith("(1 of 1)")
 
 
 def test_what_equals_the_truth_is_flagged(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_report_of_no_run_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_figures_command(run: Run, source: RunSource, tmp_path: Path) -> None:
-    arguments = ["figures", str(run.path), "--format", "png", "--out", str(tmp_path)]
+    arguments = ["export", str(run.path), "--format", "charts-png", "--out", str(tmp_path)]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0
     assert {Path(line).stem for line in result.output.split()} == set(charts(source))

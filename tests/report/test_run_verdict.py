@@ -10,7 +10,7 @@ from parsemark.protocols import Figure
 from parsemark.report.source import RunSource
 from parsemark.store import ParseRecord
 from parsemark.store.summary import Slice
-from parsemark.verdicts.run_verdict import best_on_kinds, run_verdict
+from parsemark.verdicts.run_verdict import Terms, best_on_kinds, run_verdict
 
 
 def parsed(parser: str, *, n: int = 4, cpu_s: float = 3.6, failed: int = 0) -> list[ParseRecord]:
@@ -27,6 +27,21 @@ def test_a_clear_winner_is_named_with_its_score_in_words_and_its_cost() -> None:
         "It gave no answer on 1 page.",
         "A million pages take 1,000.0 CPU hours on this machine.",
     ]
+
+
+def test_licence_and_dollars_are_named() -> None:
+    terms = Terms({"best": "AGPL-3.0", "x": "MIT"}, cpu_hour_usd=0.05)
+    said = run_verdict(summary_of({"x": "worse"}), parsed("best"), "demo", terms)
+    assert said[1:] == [
+        "A million pages take 1,000.0 CPU hours on this machine (50.00 USD at 0.05 USD an hour).",
+        "Its licence is AGPL-3.0.",
+    ]
+
+
+def test_a_kind_of_pages_with_nothing_to_find_has_no_best_parser() -> None:
+    figures = {p: {"f": Figure(value=v, n=0)} for p, v in (("best", 0.2), ("x", 1.0))}
+    drawings = Slice(scope="page", attribute="text layer", value="none (scan)", n=26, figures=figures)
+    assert best_on_kinds(summary_of({"x": "worse"}).model_copy(update={"slices": [drawings]})) == []
 
 
 def test_an_open_question_says_how_many_labels_would_settle_it() -> None:
@@ -102,5 +117,5 @@ def test_kinds_of_pages_on_which_another_parser_is_better_are_named() -> None:
     slices = [part("none (scan)", 6, 0.2, 0.7), part("text", 20, 0.95, 0.8), part("doubtful", 4, 0.1, 0.9)]
     summary = summary_of({"x": "worse"}).model_copy(update={"slices": slices})
     said = [s for s in run_verdict(summary, [], "demo") if s.startswith("On pages")]
-    assert said == ["On pages with text layer none (scan) (6) x is better: 0.70 against 0.20."]
+    assert said == ["On pages with text layer none (scan) (6 pages) x is better: 0.70 against 0.20."]
     assert [(k.value, k.parser) for k in best_on_kinds(summary)] == [("none (scan)", "x"), ("text", "best")]

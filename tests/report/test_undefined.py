@@ -212,7 +212,9 @@ def test_figures_for_papers_are_drawn(runs: tuple[Run, Run], tmp_path: Path) -> 
     pytest.importorskip("matplotlib")
     for run in runs:
         out = tmp_path / run.path.name
-        result = CliRunner().invoke(app, ["figures", str(run.path), "--out", str(out), "--format", "svg"])
+        result = CliRunner().invoke(
+            app, ["export", str(run.path), "--out", str(out), "--format", "charts-svg"]
+        )
         assert result.exit_code == 0, result.output
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import nnls
 
 from parsemark.stats.intervals import jackknife_interval
 from parsemark.stats.paired_test import contrasts
@@ -35,11 +36,16 @@ def by_hand() -> dict[str, float]:
     root = np.sqrt(slope**2 + lead * c**2 * (np.sum(u**2) + unseen**2))
     left_out = (A.sum() - A) / (total - TABLES)
     variance = (n - 1) / n * np.sum((left_out - left_out.mean()) ** 2)
-    df = int(np.sum(w**2) ** 2 / np.sum(w**4) - 1)
+    left = left_out - left_out.mean()
+    size = 1 / (n * w)
+    scale = 1 / (1 / 3 + size)
+    fit, _ = nnls(np.column_stack([scale, scale * size]), scale * (n - 1) / n * left**2 / w**2)
+    by_size = fit[0] * np.sum(w**2) + fit[1] / n
+    df = min(int(np.sum(w**2) ** 2 / np.sum(w**4) - 1) + 2, n - 1)
     return {
         "A": value_a, "B": value_b, "d": d, "spread": spread, "unseen": unseen, "s": s, "p": p, "c": c,
         "low": d - (slope + root) / lead, "high": d + (root - slope) / lead,
-        "variance": variance, "df": df,
+        "variance": variance, "by_size": by_size, "df": df,
     }  # fmt: skip
 
 
@@ -50,10 +56,11 @@ def test_our_functions_say_what_the_hand_says() -> None:
     assert (found.difference, found.p) == pytest.approx((hand["d"], hand["p"]))
     assert (found.low, found.high) == pytest.approx((hand["low"], hand["high"]), abs=1e-6)
     low, high = jackknife_interval(sums["A"], mean, weights=TABLES) or (0.0, 0.0)
-    value, t = hand["A"], 3.1824463052842638  # Student's t, 3 degrees of freedom
-    assert hand["df"] == 3
+    value, t = hand["A"], 2.5705818366147395  # Student's t, 5 degrees of freedom
+    assert hand["df"] == 5
+    variance = max(hand["variance"], hand["by_size"])
     ends = []
-    for seen in (hand["variance"], hand["variance"] + (0.1 / 7) ** 2):
+    for seen in (variance, variance + (0.1 / 7) ** 2):
         half = t * np.sqrt(seen) / (value * (1 - value))
         ends.append([1 / (1 + np.exp(-(np.log(value / (1 - value)) + sign * half))) for sign in (-1, 1)])
     agreeing = 0.025 ** (1 / 4)

@@ -85,7 +85,6 @@ def runs_of(folder: Path, out: Path, tables: dict[str, list[list[str]]]) -> list
         (out / name / f"{first_sample(folder)}.html").write_text(f"<table>{body}</table>")
         run = str(out / f"run-{name}")
         arguments = [
-            "--predictions",
             str(out / name),
             "--corpus",
             f"folder:{folder}",
@@ -129,7 +128,7 @@ def test_what_is_accepted_is_truth_and_nothing_else(folder: Path) -> None:
         second = Annotator(links[LINK], "Ada", sample[:-1] + "2")
         second.accept()
         assert truth(folder, 2).elements == ()
-    listed = CliRunner().invoke(app, ["corpus", "list", f"folder:{folder}"])
+    listed = CliRunner().invoke(app, ["corpus", "info", f"folder:{folder}", "--pages"])
     assert "2 of 3 pages" in listed.output and "report-p1, report-p3" in " ".join(listed.output.split())
 
 

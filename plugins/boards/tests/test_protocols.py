@@ -73,7 +73,7 @@ def test_folders_of_the_boards_are_loaded_and_scored(tmp_path: Path) -> None:
         found = Run.open(run.path).summary(protocol).parsers["out"][figure]
         assert found.value is not None and found.value > 0.4 and found.n == 1
         written = tmp_path / f"files-{folder}"
-        arguments = ["export", str(run.path), "--format", "board", "--out", str(written)]
+        arguments = ["export", str(run.path), "--format", "benchmark", "--out", str(written)]
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == 0, result.output
         assert [p for p in written.rglob("*") if p.is_file() and "01" in p.read_text() + p.name]

@@ -21,15 +21,19 @@ if TYPE_CHECKING:
     from parsemark.choose import Choice
 
 
+CHOICE = "choice.json"
+
+
 def choose(
     corpus: Annotated[
         str, Argument(metavar="CORPUS", help="Your documents: `folder:DIR`, or any other corpus.")
     ],
     *,
-    labels: Annotated[int, Option(min=0, help="How many pages you would label at most.")] = 10,
+    labels: Annotated[int, Option(min=0, help="Most pages to label beside those that have labels.")] = 10,
     parser: opt.Parsers = None,
     allow_local_builds: opt.AllowLocalBuilds = False,
-    protocol: Annotated[str, Option(help="Whose primary figure decides.")] = "tables",
+    protocol: Annotated[str, Option(help="Protocol whose primary score decides.")] = "tables",
+    cpu_hour_usd: opt.CpuHourUsd = None,
     out: opt.Out = None,
     pages: opt.Pages = None,
     workers: opt.Workers = None,
@@ -60,9 +64,6 @@ def choose(
     console = plain_console()
     how = running.parse_options(locals(), protocols=[protocol])
     loaded = running.load(corpus, strict=strict)
-    if corpus.startswith("folder:") and loaded.remarks:
-        # `bench` takes the other pages of a labelled document for pages without tables.
-        console.print("Here only pages with a truth file of their own count as labelled.")
     with running.stoppable(console) as events:
         run = api.parse(loaded, parser, how, out=out, events=events)
         score_run(run, n_workers=workers, events=events)
@@ -75,6 +76,8 @@ def choose(
             budget=labels,
             seed=seed,
             skip=skip or (),
+            begun_with=room.begun_with(run.path / CHOICE),
+            cpu_hour_usd=cpu_hour_usd,
             progress=progress,
         )
     console.print(_table(choice))
@@ -84,12 +87,12 @@ def choose(
     if route is not None:
         routing = room.route_run(run, choice, skip=skip or (), seed=seed)
         room.write_route(routing, route)
-        follow = f"  parsemark parse --corpus {shlex.quote(corpus)} --route {shlex.quote(str(route))}"
+        follow = f"  parsemark bench {shlex.quote(corpus)} --no-score --route {shlex.quote(str(route))}"
         for line in ("", *routing.in_words(), "Follow it:", follow):
             console.print(line, soft_wrap=line.startswith("  "))
-    write_bytes(run.path / "choice.json", room.as_json(choice).encode())
+    write_bytes(run.path / CHOICE, room.as_json(choice).encode())
     page = write_choice(choice, corpus, run.path)
-    console.print(f"\nReport: {page}\nAll numbers: {run.path / 'choice.json'}", soft_wrap=True)
+    console.print(f"\nReport: {page}\nAll numbers: {run.path / CHOICE}", soft_wrap=True)
     if annotate and choice.next_pages and not choice.certain:
         from parsemark.cli.web_apps import annotate as open_annotate
 
@@ -98,13 +101,18 @@ def choose(
 
 def _table(choice: Choice) -> Table:
     known = choice.best.estimate is not None
-    figures = ("score", "95 % interval", "behind the first") if known else ("guess",)
+    scores = ["score", "95 % interval", "behind the first"] if known else ["guess"]
+    if choice.is_estimated:
+        scores.insert(0, "labelled pages")
     rows = []
-    for candidate in choice.candidates:
-        cells = [candidate.parser, rounded(candidate.value, 2)]
-        if candidate.estimate is not None:
-            cells.append(f"{candidate.estimate.low:.2f}–{candidate.estimate.high:.2f}")
-            gap = candidate.behind
-            cells.append("" if gap is None else f"{signed(gap.low, 2)} to {signed(gap.high, 2)}")
-        rows.append([*cells, rounded(candidate.cpu_s, 2), str(candidate.failed)])
-    return plain_table(("parser", *figures, "s/page", "failed"), rows)
+    for c in choice.candidates:
+        cells = [c.parser, rounded(c.value, 2)]
+        if known:
+            between = c.estimate.interval if c.estimate else None
+            cells.append("" if between is None else f"{between[0]:.2f}–{between[1]:.2f}")
+            low, high = (c.behind.low, c.behind.high) if c.behind else (None, None)
+            cells.append("" if low is None or high is None else f"{signed(low, 2)} to {signed(high, 2)}")
+        if choice.is_estimated:
+            cells.insert(1, rounded(c.labelled.value if c.labelled else None, 2))
+        rows.append([*cells, rounded(c.cpu_s, 2), str(c.failed), c.licence or ""])
+    return plain_table(("parser", *scores, "s/page", "failed", "licence"), rows)

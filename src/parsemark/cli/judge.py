@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from parsemark.cli.options import Commands
+from parsemark.cli.options import Command, Commands
 from parsemark.cli.printing import page_progress, plain_console, plain_table
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def print_statuses(console: Console, statuses: Mapping[str, Mapping[str, int]], 
     bill.print(console)
 
 
-@app.command("check")
+@app.command("check", cls=Command)
 def check(
     judge: Annotated[list[str], Argument(metavar="JUDGE…", help="`openai(model=NAME,base_url=URL)`.")],
     prompt_file: PromptFile = None,
@@ -136,11 +136,12 @@ def check(
     max_cost: MaxCost = None,
     answers: Answers = None,
 ) -> None:
-    """Try to talk judges round: a wrong table, with and without cells that ask for a better score.
+    """Test whether text in a table can change a judge's score: cells that ask for it.
 
     `right` and `wrong` are the scores of a right and of the wrong table without such a cell. Exit code 1 if a
-    judge obeyed a cell, or if the check is void: it gave no verdict on one of these two, or does not tell
-    them apart.
+    judge obeyed a cell, or if the check is void: no verdict on one of these two, or the same score for both.
+
+    Example: parsemark judge check "openai(model=gpt-5-mini)" --max-cost 1
     """
     from parsemark.judges.attacks import ATTACKS, resistance
 
@@ -168,7 +169,7 @@ def check(
         raise typer.Exit(1)
 
 
-@app.command("matchers")
+@app.command("matchers", cls=Command)
 def matchers(
     run: Annotated[Path, Argument(metavar="RUN", help="Run directory.")],
     *,
@@ -181,6 +182,8 @@ def matchers(
 
     The model only points at parts of an output; what it copies wrongly is looked up, and what is not in the
     output is not used.
+
+    Example: parsemark judge matchers runs/demo --judge "openai(model=gpt-5-mini)"
     """
     from parsemark.protocols.semantic.matchers import compare_matchers
     from parsemark.store import Run
@@ -208,9 +211,12 @@ def matchers(
         raise typer.Exit(1)
 
 
-@app.command("answers")
+@app.command("answers", cls=Command)
 def show_answers(answers: Answers = None) -> None:
-    """Show how many answers are kept, of whom, and what they cost."""
+    """Show how many answers of judges are stored, and what they cost.
+
+    Example: parsemark judge answers
+    """
     from parsemark.judges import AnswerStore
 
     with AnswerStore(answers) as store:

@@ -1,20 +1,19 @@
-"""`parsemark metrics` and `parsemark pairs`: the metrics, and a file of pairs scored with them."""
+"""`parsemark pairs`: a file of pairs, scored with metrics or judges."""
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TextIO, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, BinaryIO, TextIO
 
 import typer
 from typer import Argument, Option
 
 from parsemark.cli import judge as judging
 from parsemark.cli.printing import page_progress, plain_console, plain_table
-from parsemark.errors import PluginError, UsageError
+from parsemark.errors import UsageError
 from parsemark.plain_words import rounded
 from parsemark.system import replacing
 
@@ -52,7 +51,7 @@ def pairs(
     max_cost: judging.MaxCost = None,
     answers: judging.Answers = None,
 ) -> None:
-    """Score pairs of tables, with metrics or with judges.
+    """Score pairs of tables in a file, with metrics or with language models.
 
     Each line of the file is `{"id": …, "truth": …, "pred": …}`. The two tables are texts in any format: HTML,
     Markdown, LaTeX, CSV. `truth_format` and `pred_format` name the format where it should not be found out;
@@ -63,6 +62,8 @@ def pairs(
     and thin spaces, are one space. A line that cannot be read is reported with its number and gets the status
     `metric_failed`; the others are scored, and the exit code is 1. With `--judge` language models score the
     pairs from 0 to 10 instead, or beside the metrics that are named.
+
+    Example: parsemark pairs pairs.jsonl --metric teds --metric reader --out scores.jsonl
     """
     from parsemark.metrics import DEFAULT_METRICS
     from parsemark.metrics.pair_files import PairSummary, expand_metrics, score_lines
@@ -157,33 +158,3 @@ def _print_summary(summary: PairSummary, *, to_stderr: bool) -> None:
         rows.append((*counts, *(rounded(n, 4) for n in numbers)))
     heads = ("metric", "pairs", "failed", "mean", "median", "min", "max")
     plain_console(stderr=to_stderr).print(plain_table(heads, rows))
-
-
-def metrics() -> None:
-    """List the metrics with range, direction, options, citation, and what each was checked against."""
-    from parsemark.metrics import METRICS, get_metric
-
-    for name in METRICS:
-        try:
-            metric = get_metric(name)
-        except PluginError as error:
-            typer.echo(f"{typer.style(name, bold=True)}: broken\n    {error}\n")
-            continue
-        metadata = metric.metadata
-        low, high = metadata.range
-        better = "higher" if metadata.higher_is_better else "lower"
-        typer.echo(f"{typer.style(metric.name, bold=True)}: {metadata.title}")
-        typer.echo(f"    {metadata.kind}, {low:g} to {high:g}, {better} is better")
-        for option in dataclasses.fields(metric):
-            typer.echo(f"    option {option.name}: {_values(metric, option)}")
-        typer.echo(f"    {metadata.citation}")
-        typer.echo(f"    checked against: {metadata.reference}\n")
-
-
-def _values(metric: Any, option: dataclasses.Field[Any]) -> str:
-    """The values of an option, the default first."""
-    hint = get_type_hints(type(metric))[option.name]
-    values = [True, False] if hint is bool else list(get_args(hint)) or [option.default]
-    values.sort(key=lambda value: value != option.default)
-    names = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
-    return " | ".join([f"{names[0]} (default)", *names[1:]])

@@ -11,6 +11,7 @@ from typer import Option
 
 from parsemark import api
 from parsemark.cli import options as opt
+from parsemark.cli import running
 from parsemark.cli.printing import plain_console, plain_table
 from parsemark.errors import ParserError, UsageError
 from parsemark.extras import DISTRIBUTIONS, EXTRAS, is_installed
@@ -19,18 +20,21 @@ from parsemark.system.files import write_text
 
 
 def init(
+    corpus: opt.CorpusArgument = api.CORPUS,
     *,
-    corpus: opt.Corpus = api.CORPUS,
+    corpus_too: opt.CorpusToo = None,
     parser: opt.Parsers = None,
     protocol: opt.Protocols = None,
-    out: Annotated[Path, Option("--out", "-o", help="The file.")] = Path("parsemark.toml"),
-    overwrite: Annotated[bool, Option("--overwrite", help="Replace a file that is there.")] = False,
+    out: Annotated[Path, Option("--out", "-o", help="File to write.")] = Path("parsemark.toml"),
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
 ) -> None:
-    """Write a commented parsemark.toml: corpus, parsers, protocols, limits of the gate.
+    """Write a commented parsemark.toml, so that `bench` and `gate` need no options in this folder.
 
-    A name that nothing has is refused; a folder or a script that is not there yet is said.
-    `bench`, `parse` and `gate` read the one of the folder in which they are called. Flags override it.
+    Options on the command line override the file.
+
+    Example: parsemark init my-documents/ --parser pdfplumber
     """
+    corpus = corpus_too or corpus
     from parsemark.cli.trust import trust
     from parsemark.config import read_settings, settings_text
     from parsemark.corpora.base import find_loader
@@ -46,6 +50,8 @@ def init(
             get_parser(spec)
         except ParserError as error:  # a script that is yet to be written
             absent.append(str(error))
+    if protocol is None and not absent and path is not None:
+        protocol = list(api.default_protocols(running.load(corpus)))
     stem = Path(corpus.rpartition(":")[2]).name or "run"
     text = settings_text(
         corpus=corpus,
@@ -110,7 +116,10 @@ def everything() -> Iterator[Installed]:
 
 
 def doctor() -> None:
-    """Show what is installed here, and what each missing thing would enable."""
+    """Show what is installed here, and what each missing library or program would enable.
+
+    Example: parsemark doctor
+    """
     from rich.text import Text
 
     console, rows, missing = plain_console(), [], 0

@@ -42,7 +42,9 @@ def stable(
         Path | None, Option("--out", "-o", help="Run directory.", show_default="runs/stable-CORPUS")
     ] = None,
 ) -> None:
-    """Does a parser say the same of the same visible page, however its file is written?
+    """Test whether parsers return the same output for the same visible page in a differently written file.
+
+    Example: parsemark stable --parser pdfplumber --pages 10
 
     Pages are rewritten in ten ways that nobody sees. The table says how many move in score, or change in
     words or tables; every row is in OUT/stability.parquet.
@@ -76,6 +78,19 @@ def _stability_parts(found: Stability) -> Iterator[Table | str]:
     left_out = Counter((one.variant, one.why) for one in found.left_out)
     for (name, why), n in left_out.most_common(_MOST_REASONS):
         yield f"Left out: {name} of {counted(n, 'page')}: {why}."
+
+
+def repeat_parts(found: Stability) -> Iterator[Table | str]:
+    """How far parses of the same pages differ: whose outputs change, and by how much its score."""
+    rows = []
+    for own in found.parsers:
+        if own.scores:
+            scores = rounded(min(own.scores), 3), rounded(max(own.scores), 3), rounded(own.spread, 4)
+            rows.append([own.parser, str(len(own.scores)), _share(own.changed), _share(own.moved), *scores])
+    if rows:
+        heads = ("parser", "parses", "pages that change", "that move in score", "lowest", "highest", "SD")
+        yield f"\n{found.figure} over several parses of the same pages:"
+        yield plain_table(heads, rows)
 
 
 def _share(figure: Figure) -> str:

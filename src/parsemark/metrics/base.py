@@ -37,7 +37,7 @@ InputT = TypeVar("InputT")
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a metric says of itself; shown by `parsemark metrics` and held by the conformance suite."""
+    """What a metric declares about itself; shown by `parsemark list metrics NAME` and held by tests."""
 
     title: str
     citation: str

@@ -196,7 +196,7 @@ def read_lock(script: Path, declaration: Declaration) -> tuple[str, ...]:
     if f"{_MADE_OF}{_digest(declaration)}" not in _lines(path):
         raise ParserError(
             f"{path.name} was made of other packages than {script.name} lists now: run "
-            f"`parsemark parsers lock {script}`, or remove it."
+            f"`parsemark parsers install --lock {script}`, or remove it."
         )
     return requirement_lines(path)
 
@@ -224,7 +224,7 @@ def write_lock(script: Path, declaration: Declaration) -> Path | None:
     if (minimum := least_python(declaration.requires_python)) is not None:
         flags += ["--python-version", f"3.{minimum}"]
     found = compiled(*flags, texts=declaration.dependencies, script=script)
-    head = f"# All packages of {script.name}, by `parsemark parsers lock`. Do not edit.\n"
+    head = f"# All packages of {script.name}, by `parsemark parsers install --lock`. Do not edit.\n"
     path = lock_path(script)
     write_text(path, f"{head}{_MADE_OF}{_digest(declaration)}\n{found.strip()}\n")
     return path

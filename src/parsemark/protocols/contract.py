@@ -63,7 +63,7 @@ class PageProtocol(ABC):
     needs_labels: ClassVar[bool] = True
     """Whether truth is what figures are measured against; pages that speak for themselves need no label."""
     needs_only_pages: ClassVar[bool] = False
-    """Whether it asks nobody and needs nothing but the truth of pages: `boards` scores any run by it."""
+    """Whether it needs only the truth of pages and no judge: `study agreement` scores any run with it."""
     figures_by_kind: ClassVar[Mapping[str, str]] = {}
     """The figure that speaks of a kind of truth: `text`, `tables`, `headings`, `order`, `formulas`."""
     table_matching: ClassVar[str] = ""

@@ -1,6 +1,6 @@
 """What a report shows of a protocol beside its figures: one object of data and functions beside the protocol.
 
-Report, `figures` and `export` read a `Presentation` and know the name of no metric. Every field has a
+Report and `export` read a `Presentation` and know the name of no metric. Every field has a
 default; a protocol names what it has something to say about.
 """
 

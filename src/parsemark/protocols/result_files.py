@@ -1,4 +1,4 @@
-"""A run as the files that a benchmark's own programs write and read (`parsemark export --format board`)."""
+"""A run as the files of a benchmark's own programs (`parsemark export --format benchmark`)."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
 
 
 def errors_markdown(parser: str, changes: Changes) -> list[str]:
-    """Say how often each type of error happened before and happens now."""
+    """Say how many elements had each type of error before and have it now."""
     if changes is None:
         return [f"{markdown_cell(parser)}: this protocol lists no errors by type."]
     if not changes:
@@ -201,7 +201,7 @@ def errors_markdown(parser: str, changes: Changes) -> list[str]:
     same = [change for change in changes if change.old == change.new]
     words = ", ".join(changed) or "no type of error changed"
     rest = f" ({counted(len(same), 'other type')} as before)" if same and changed else ""
-    return [f"{markdown_cell(parser)}, errors old → new: {words}{rest}."]
+    return [f"{markdown_cell(parser)}, elements with an error of a type, old → new: {words}{rest}."]
 
 
 def _worse_markdown(result: GateResult, link: PageLink | None) -> list[str]:

@@ -1,6 +1,6 @@
 """Charts and tables for papers as data: what is on their axes, in their series, columns and rows.
 
-Nothing here draws. The report and `parsemark figures` draw charts, `parsemark export` writes tables; neither
+Nothing here draws. The report and `parsemark export` draw charts and write tables; neither
 knows the name of a figure.
 """
 

@@ -75,7 +75,7 @@ def build_board(
     if not submissions and not refused:
         raise UsageError(f"No bundle (*.zip) in {', '.join(str(p) for p in paths)}.")
     leaderboards = make_leaderboards(submissions)
-    with new_site(out, MARK, "parsemark board", lambda: _old_board(out)) as made:
+    with new_site(out, MARK, "parsemark site", lambda: _old_board(out)) as made:
         site = _BoardSite(made, leaderboards, corpora, reports=reports, tell=tell)
         site.write(submissions, refused, verified=verify)
     return BoardResult(out / "index.html", len(submissions), len(leaderboards), tuple(refused))
@@ -85,8 +85,8 @@ def _verified(
     submissions: Sequence[Submission], corpora: Sequence[Corpus], tell: Callable[[str], None]
 ) -> tuple[list[Submission], list[Refused]]:
     sound, refused = [], []
-    for submission in submissions:
-        tell(f"verifying {submission.path}")
+    for number, submission in enumerate(submissions, start=1):
+        tell(f"verifying {submission.path} ({number} of {len(submissions)})")
         corpus = next((c for c in corpora if c.hash == submission.manifest.corpus.hash), None)
         found = verify_confined(submission.path, corpus=corpus)
         if found.passed:
@@ -181,7 +181,7 @@ class _BoardSite(SitePages):
         for row in (row for row in board.rows if summary.primary in row.cells):
             entry, href = entries[row.parser.name], f"{leaderboard.key}/parser-{row.parser.key}.html"
             reached = {"cell": row.cells[summary.primary], "rank": row.rank.text}
-            told = {"version": entry.version, "warning": _warning(entry, summary)}
+            told = {"version": entry.version, "warning": _warning(entry, summary, leaderboard)}
             standings[row.parser.name] = {**reached, "href": href if has_report else "", **told}
         note = (f"matched by {leaderboard.rule} · " if leaderboard.rule else "") + counted(
             leaderboard.n_pages, "page"
@@ -231,13 +231,16 @@ class _BoardSite(SitePages):
         return found
 
 
-def _warning(entry: Entry, summary: Summary) -> str:
+def _warning(entry: Entry, summary: Summary, leaderboard: Leaderboard) -> str:
     """What a reader must know of an entry: where its outputs come from, and whether they are the truth."""
     info, figure = summary.info(summary.primary), summary.figure(entry.name, summary.primary)
     best = info.top if info.higher_is_better else 0.0
     said = []
     if entry.is_imported:
         said.append("Outputs that were made elsewhere: nothing here says what made them.")
+    for other in leaderboard.disputes(entry):
+        where = other.submission.path.name
+        said.append(f"{where} says that the same code is version {other.version}: one of both is wrong.")
     if entry.parser.confined is False:
         said.append("It was not confined: it could have read the truth.")
     value = None if figure is None or not figure.n else figure.value

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ from parsemark.stats.intervals import (
     LEVEL,
     Floats,
     Range,
+    RunVariance,
     Statistic,
     effective_df,
     influence,
@@ -70,6 +72,21 @@ class Contrast:
         """The same in another unit."""
         low, high = (None if end is None else end * scale for end in (self.low, self.high))
         return replace(self, difference=self.difference * scale, low=low, high=high)
+
+    def widened(self, variance: RunVariance) -> Contrast:
+        """The same with what differs between parses, which the documents do not show."""
+        if variance.variance <= 0 or self.low is None or self.high is None:
+            return self
+        low, high = variance.widen(self.difference, (self.low, self.high))
+        before, now = (self.low, low) if self.difference > 0 else (self.high, high)
+        shrunk = (self.difference - before) / (self.difference - now)
+        normal = NormalDist()
+        quantile = normal.inv_cdf(1 - max(self.p, 1e-12) / 2) * shrunk
+        p = 2 * (1 - normal.cdf(quantile))
+        is_open = low <= 0 <= high
+        # The interval leaves out 0 exactly where p is below 5 %.
+        p = max(p, ALPHA) if is_open else min(p, ALPHA * (1 - 1e-9))
+        return replace(self, low=low, high=high, p=max(p, self.p), is_equal=False)
 
 
 def contrasts(

@@ -114,6 +114,11 @@ def write_bundle(run: Run, out: Path, *, truth: bool = True, submitter: str | No
     """
     if not run.protocols:
         run.summary()  # says that it has not been scored, and what to do
+    if run.repeats:
+        raise StoreError(
+            f"{run.path} has scores over several parses, which a bundle cannot hold. Bundle one parse: "
+            f"parsemark bundle {run.repeats[0].path}"
+        )
     records = run.records()
     known = {record.blob for record in records if record.blob is not None}
     with replacing(out) as temporary, zipfile.ZipFile(temporary, "w", allowZip64=True) as archive:

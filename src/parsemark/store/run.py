@@ -98,6 +98,16 @@ class Run:
         """The tables that a protocol's aggregates are made of."""
         return StoredTables(self, protocol)
 
+    @property
+    def repeats(self) -> list[Run]:
+        """Further parses of the same pages, each a run of its own (`bench --repeats`)."""
+        return [Run.open(path) for path in self._folder.repeats]
+
+    def repeats_by(self, protocol: str | None) -> list[RunTables]:
+        """The tables of those that have been scored by a protocol."""
+        spec = self._folder.spec(protocol)
+        return [run.run_tables(spec) for run in self.repeats if spec in run.protocols]
+
     def records(self) -> list[ParseRecord]:
         """What has been parsed, the latest record of each page and parser, sorted."""
         return self._folder.parses.records()

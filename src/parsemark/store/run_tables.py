@@ -129,6 +129,11 @@ class RunTables:
     ) -> None:
         self._frames = {"samples": samples, "parses": parses, "matches": matches, "scores": scores}
 
+    @property
+    def repeats(self) -> Sequence[RunTables]:
+        """The tables of further parses of the same pages (`bench --repeats`)."""
+        return ()
+
     def frame(self, name: str) -> pl.DataFrame:
         """A whole table."""
         return self._frames[name]

@@ -181,6 +181,8 @@ class _Scanned(Protocol):
     @property
     def manifest(self) -> Manifest: ...
 
+    def repeats_by(self, protocol: str | None) -> Sequence[RunTables]: ...
+
     def scanning(
         self, name: str, protocol: str | None = None
     ) -> contextlib.AbstractContextManager[pl.LazyFrame]: ...
@@ -203,6 +205,11 @@ class StoredTables(RunTables):
         """What each parser stands on, as the run says."""
         known = self._run.manifest.engines
         return {parser: known.get(parser, parser) for parser in self.parsers}
+
+    @cached_property
+    def repeats(self) -> Sequence[RunTables]:
+        """The tables of further parses of the same pages."""
+        return self._run.repeats_by(self._protocol)
 
     def frame(self, name: str) -> pl.DataFrame:
         """A whole table, kept from then on."""

@@ -147,7 +147,7 @@ def board_agreement(run: Run, asked: Collection[str] = ()) -> BoardAgreement:
     if len(raw) < (1 if len(asked) == 1 else 2):
         raise UsageError(
             f"{run.path} has {len(raw)} protocols that tell its parsers apart; agreement of ranks needs "
-            f"two. Score it by more: parsemark boards {run.path} --protocol document"
+            f"two. Score it by more: parsemark study agreement {run.path} --protocol document"
         )
     parsers = tuple(next(iter(raw.values())).parsers)
     pairs = [_pair(a, b, raw, neutral, rules) for a, b in combinations(raw, 2)]

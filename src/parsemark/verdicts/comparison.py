@@ -16,6 +16,7 @@ from parsemark.protocols.run_data.broken_pages import complete_sums
 from parsemark.protocols.run_scores.pair_verdicts import rank, verdicts_on_pairs
 from parsemark.protocols.run_scores.sums import FigureSums, Floats
 from parsemark.specs import Spec, parse_spec
+from parsemark.stats.intervals import RunVariance
 from parsemark.store import Run, report_damage
 from parsemark.store.run_tables import Places
 
@@ -244,13 +245,15 @@ def _join(new: FigureSums, old: FigureSums, parsers: Sequence[str]) -> FigureSum
     """One figure of both runs on the pages that both have; each parser is there twice."""
     shared = sorted(set(new.samples) & set(old.samples))
     sums: dict[str, Floats] = {}
+    variance: dict[str, RunVariance] = {}
     for name, figure in (("new", new), ("old", old)):
         position = {sample: k for k, sample in enumerate(figure.samples)}
         rows = np.array([position[sample] for sample in shared], dtype=int)
         sums |= {f"{parser} ({name})": figure.sums[parser][rows] for parser in parsers}
+        variance |= {f"{parser} ({name})": of for parser, of in figure.run_variance.items()}
     places = Places(new.samples, new.documents, new.division).among(shared)
     how = new.statistic, new.denominator, new.page_statistic
-    return FigureSums(new.info, places.samples, places.documents, sums, *how, places.division)
+    return FigureSums(new.info, places.samples, places.documents, sums, *how, places.division, variance)
 
 
 def _comparison(figures: Sequence[FigureSums], verdicts: Sequence[Verdict], a: str, b: str) -> Comparison:

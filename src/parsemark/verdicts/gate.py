@@ -215,6 +215,8 @@ def save_baseline(run: Run, folder: Path) -> Path:
         write_bytes(folder / target, path.read_bytes())
     for spec in run.protocols:
         write_errors(run, spec, folder / run.protocol_folder(spec).relative_to(run.path))
+    for again in run.repeats:
+        save_baseline(again, folder / again.path.relative_to(run.path))
     return folder
 
 

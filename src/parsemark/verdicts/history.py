@@ -188,6 +188,7 @@ def history_figure(
             "unit" if info.top is not None else "positive",
             level,
             documents.weights,
+            documents.types,
         )
         low, high = (None, None) if ends is None else (ends[0] * top, ends[1] * top)
         points.append(Figure(value=value if math.isfinite(value) else None, low=low, high=high))

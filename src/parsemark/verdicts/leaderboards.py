@@ -94,6 +94,11 @@ class Entry:
         known = own or list(self.parser.versions.values())
         return known[0] if known else self.parser.fingerprint.removeprefix("imported ")[:8]
 
+    def contradicts(self, other: "Entry") -> bool:
+        """Whether both say that one and the same code is of different versions: one of them is wrong."""
+        own, others = self.parser, other.parser
+        return own.fingerprint == others.fingerprint and own.versions != others.versions
+
     @property
     def identity(self) -> tuple[str, str, str]:
         """What makes two runs of a parser the same version of it."""
@@ -135,8 +140,16 @@ class Leaderboard:
         return self.n_pages < self.corpus.n_samples
 
     def latest(self) -> dict[str, Entry]:
-        """The newest entry of each parser, by its name."""
-        return {entry.name: entry for entry in self.entries}
+        """The newest entry of each parser, by its name; of those that contradict each other the first."""
+        found: dict[str, Entry] = {}
+        for entry in self.entries:
+            if not any(entry.name == old.name and entry.contradicts(old) for old in found.values()):
+                found[entry.name] = entry
+        return found
+
+    def disputes(self, entry: Entry) -> list[Entry]:
+        """Entries that give other versions for the same fingerprint."""
+        return [other for other in self.entries if other.contradicts(entry)]
 
     def history(self) -> dict[str, Entry]:
         """All entries by a name that tells them apart."""

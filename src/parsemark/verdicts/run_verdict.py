@@ -1,9 +1,11 @@
 """The verdict on a run in plain words: what to take, where it fails, what would settle it, what it costs."""
 
+from __future__ import annotations
+
 import math
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from parsemark.plain_words import INTERVAL, counted, listed, told_apart_by
 from parsemark.protocols.contract import get_protocol
@@ -25,14 +27,37 @@ def scored_records(run: Run, protocol: str) -> list[ParseRecord]:
     return [record for record in run.records() if record.sample not in gone]
 
 
-def run_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str) -> list[str]:
+@dataclass(frozen=True)
+class Terms:
+    """On which terms parsers can be used: their licences, and the price of an hour of one CPU in USD."""
+
+    licences: Mapping[str, str] = field(default_factory=dict)
+    cpu_hour_usd: float | None = None
+
+    @classmethod
+    def of(cls, run: Run, cpu_hour_usd: float | None = None) -> Terms:
+        """Those of the parsers of a run."""
+        return cls({p.name: p.licence for p in run.manifest.parsers if p.licence}, cpu_hour_usd)
+
+    def million_pages_usd(self, cpu_s: float | None, service_usd: float | None) -> float | None:
+        """Dollars for a million pages, of which one takes so much; None without a price."""
+        priced = [] if self.cpu_hour_usd is None or cpu_s is None else [cpu_s / 3600 * self.cpu_hour_usd]
+        priced += [service_usd] if service_usd else []
+        return sum(priced) * MILLION if priced else None
+
+
+def run_verdict(
+    summary: Summary, records: Sequence[ParseRecord], corpus: str, terms: Terms | None = None
+) -> list[str]:
     """Sentences, the answer first; without truth what is known, and the next step."""
     best = summary.ranking.best
     figure = summary.figure(best, summary.primary) if best is not None else None
     if best is None or figure is None or figure.value is None:
         return _without_truth(summary, records, corpus)
     info = summary.info(summary.primary)
-    interval = f", {INTERVAL}: {figure.low:.2f} to {figure.high:.2f}" if figure.interval else ""
+    interval = ", too few documents to generalise"
+    if figure.interval or summary.ranking.n_documents >= FEWEST_DOCUMENTS:
+        interval = f", {INTERVAL}: {figure.low:.2f} to {figure.high:.2f}" if figure.interval else ""
     recipe = get_protocol(summary.protocol)
     name = f"{recipe.title.lower()} score"
     verdicts = {p: v for p in summary.parsers if (v := summary.ranking.to_best(p)) is not None}
@@ -43,14 +68,14 @@ def run_verdict(summary: Summary, records: Sequence[ParseRecord], corpus: str) -
     beginning = f"{take} {best}{certain}. Its" if len(summary.parsers) > 1 else f"{best}: its"
     said = [f"{beginning} {name} is {figure.value:.2f} ({info.label}{interval})."]
     if level := [p for p in open_ if verdicts[p].is_level]:
-        said.append(f"Level with it: {listed(level)}; the order among them is that of their names.")
+        said.append(f"Level with it: {listed(level)}.")
     if same:
         said.append(f"As good: {listed(same)}; choose between them by time, cost or licence.")
     said += [*_fails_on(summary, best, records), *_better_elsewhere(summary)]
     gaps = {p: math.inf if (d := verdicts[p].difference) is None else abs(d) for p in open_}
     for other in sorted(open_, key=gaps.__getitem__)[:1]:
         said += _settled_by(best, other, verdicts[other], recipe.needs_labels)
-    return said + _costs(best, records)
+    return said + _costs(best, records, terms or Terms())
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +84,8 @@ class BestOnKind:
 
     attribute: str
     value: str
-    n_pages: int
+    n: int  # how much of it is scored, in `unit`: of other pages there is no truth, or nothing to find
+    unit: str
     parser: str
     score: float
     overall: float  # of the parser that is best over all pages, here
@@ -70,13 +96,16 @@ def best_on_kinds(summary: Summary) -> list[BestOnKind]:
     best, info = summary.ranking.best, summary.info(summary.primary)
     n_all = summary.counts.get("pages", math.inf)
     sign, found = 1 if info.higher_is_better else -1, []
+    unit = info.denominator.partition(" (")[0]
     for part in summary.slices:
         own = {parser: figures.get(summary.primary) for parser, figures in part.figures.items()}
         known = {p: f.value for p, f in own.items() if f and f.value is not None and f.n >= FEWEST}
         if part.scope != "page" or best not in known or not FEWEST <= part.n < n_all:
             continue
         first = max(known, key=lambda parser: (sign * known[parser], parser == best))
-        found.append(BestOnKind(part.attribute, part.value, part.n, first, known[first], known[best]))
+        n = max(round(f.n) for f in own.values() if f is not None)
+        place = part.attribute, part.value, n, unit
+        found.append(BestOnKind(*place, first, known[first], known[best]))
     return found
 
 
@@ -84,9 +113,9 @@ def _better_elsewhere(summary: Summary) -> list[str]:
     """Kinds of pages on which another parser is far ahead of the best one, the largest distance first."""
     top = summary.info(summary.primary).top or 1.0
     ahead = [k for k in best_on_kinds(summary) if abs(k.score - k.overall) >= WEAK_BY * top]
-    ahead.sort(key=lambda k: (-abs(k.score - k.overall), -k.n_pages))
+    ahead.sort(key=lambda k: (-abs(k.score - k.overall), -k.n))
     return [
-        f"On pages with {k.attribute} {k.value} ({k.n_pages}) {k.parser} is better: {k.score:.2f} against "
+        f"On pages with {k.attribute} {k.value} ({k.n} {k.unit}) {k.parser} is better: {k.score:.2f} against "
         f"{k.overall:.2f}."
         for k in ahead[:_MOST_KINDS]
     ]
@@ -122,15 +151,20 @@ def _settled_by(best: str, other: str, verdict: Verdict, needs_labels: bool) -> 
     return [told_apart_by(number, other, best, verdict.difference)]
 
 
-def _costs(best: str, records: Sequence[ParseRecord]) -> list[str]:
+def _costs(best: str, records: Sequence[ParseRecord], terms: Terms) -> list[str]:
     own = [r for r in records if r.parser == best]
     cpu = [r.cpu_s for r in own if r.cpu_s is not None]
     usd = [r.cost_usd for r in own if r.cost_usd is not None]
+    service = sum(usd) / len(usd) if usd else 0.0
+    said = [f"Its licence is {terms.licences[best]}."] if best in terms.licences else []
     if not cpu:
-        return []
+        return said
     hours = sum(cpu) / len(cpu) * MILLION / 3600
-    dollars = f" and {sum(usd) / len(usd) * MILLION:,.0f} USD for the service" if usd and sum(usd) else ""
-    return [f"A million pages take {max(hours, 0.1):,.1f} CPU hours on this machine{dollars}."]
+    price = ""
+    if terms.cpu_hour_usd is not None:
+        price = f" ({hours * terms.cpu_hour_usd:,.2f} USD at {terms.cpu_hour_usd:g} USD an hour)"
+    dollars = f" and {service * MILLION:,.0f} USD for the service" if service else ""
+    return [f"A million pages take {max(hours, 0.1):,.1f} CPU hours on this machine{price}{dollars}.", *said]
 
 
 def _value(summary: Summary, parser: str) -> float | None:

@@ -32,7 +32,7 @@ RUN_NOISE = 0.10
 """Standard deviation of the logarithm of the ratio of two runs of one parser on one kind of machine.
 Within a quarter of an hour it is .01 to .03; hours and days apart are not measured."""
 HARDWARE_NOISE = 0.40  # the same between different kinds of machines
-REFERENCE_NOISE = 0.05  # the same after the ratio of parsers that did not change has been taken out
+REFERENCE_NOISE = 0.09  # the same after the ratio of parsers that did not change has been taken out
 TURNS_NOISE = 0.04  # the same of two sides that are timed in turns
 TURNS = 3  # how often each page is timed on each side
 _TIMEOUT_S = 300.0
@@ -134,8 +134,10 @@ def _machine_shift(
     others = [other for other in found if len(other) >= MIN_PAGES]
     if not others:
         return None, 0.0
+    shifts = [float(other.mean()) for other in others]
     error = math.sqrt(sum(other.var(ddof=1) / len(other) for other in others)) / len(others)
-    return float(np.mean([other.mean() for other in others])), error
+    spread = float(np.std(shifts, ddof=1)) if len(shifts) > 1 else 0.0  # on an unquiet machine they disagree
+    return float(np.mean(shifts)), math.hypot(error, spread)
 
 
 def _bounded(mean: float, values: NDArray[np.float64], noise: float) -> Ratio:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Argument, Option
-from typer.core import TyperCommand
 
 from parsemark.cli import options as opt
 from parsemark.cli import running
@@ -16,7 +15,7 @@ from parsemark.errors import require_known
 from parsemark.plain_words import counted, listed, visible
 
 
-class MakeCommand(TyperCommand):
+class MakeCommand(opt.Command):
     """The command with a list of makers in its help; `make MAKER --help` describes that one."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -84,19 +83,21 @@ def make(
 def sample(
     pdfs: Annotated[list[Path], Argument(metavar="PDFS...", help="PDFs, or folders of them.")],
     *,
-    pages: Annotated[int, Option(min=1, help="How many pages to choose.")],
+    pages: Annotated[int, Option(min=1, help="Number of pages to choose.")],
     out: Annotated[Path, Option(help="Folder for the pages, their list, and a sheet per cluster.")],
     clusters: Annotated[
-        int | None, Option(min=1, help="How many kinds of pages.", show_default="by the number of pages")
+        int | None, Option(min=1, help="Number of page types.", show_default="by the number of pages")
     ] = None,
     encoder: Annotated[
         str | None,
         Option(help="Compare pages by a network: `resnet50` (needs torchvision), or `MODULE:FUNCTION`."),
     ] = None,
 ) -> None:
-    """Choose pages that stand for many: by what they look like, balanced over kinds and documents.
+    """Sample representative pages from many PDFs, balanced over page types and documents.
 
-    The same PDFs give the same pages. `sheets/` has a picture per cluster, chosen pages framed.
+    The same PDFs give the same pages. `sheets/` has a picture per cluster, with the chosen pages framed.
+
+    Example: parsemark corpus sample archive/ --pages 60 --out sample/
     """
     from parsemark.corpora.sample_pages import sample_pages
 
@@ -130,7 +131,10 @@ def import_truth(
     executor: opt.Executor = "local",
     address: opt.Address = None,
 ) -> None:
-    """Import the truth of the PDFs of a folder, from their tags or sources, into a corpus."""
+    """Import the truth that documents carry themselves, in PDF tags or in their sources, into a corpus.
+
+    Example: parsemark corpus import my-pdfs/ --from tagged --out my-corpus
+    """
     from parsemark.corpora.loaders.embedded import ORIGINS
     from parsemark.engine.import_corpus import import_corpus, left_out
 

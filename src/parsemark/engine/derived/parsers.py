@@ -46,7 +46,8 @@ def judged_tables(run: Run, parser: str, rule: str = "bbox", at: float = 0.5) ->
     sure = [table for table in found if table.confidence is not None]
     if not sure:
         raise UsageError(
-            f"{parser} gives no confidences in this run; `parsemark confidence {run.path}` estimates some."
+            f"{parser} gives no confidences in this run; `parsemark score {run.path} "
+            "--add estimated` estimates them."
         )
     return JudgedTables(
         tuple(t.confidence for t in sure if t.confidence is not None),
@@ -256,8 +257,7 @@ def split_specs(specs: str | Sequence[str]) -> tuple[list[str], list[Spec]]:
             continue
         spec = parse_spec(text)
         if spec.name != "ensemble":
-            command = "confidence" if spec.name == "estimated" else "calibrate"
-            raise UsageError(f"{spec.name}(…) is made from a run: see `parsemark {command} --help`.")
+            raise UsageError(f"{spec.name}(…) is made of a scored run: parsemark score RUN --add {text!r}")
         for key in spec.as_dict():
             if key not in ("parsers", "min_confidence"):
                 raise UsageError(f"Parser 'ensemble' has no option {key!r}; it has: min_confidence, parsers.")

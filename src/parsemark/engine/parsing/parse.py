@@ -59,6 +59,7 @@ class ParseOptions:
     limits: PageLimits = field(default_factory=PageLimits)
     cache: Path | None = None  # folder of the cache of parses; None to use none
     anew: bool = False  # parse every page, also those that the run has; one that was stopped goes on
+    repeats: int = 1  # how often each page is parsed in all (`api.parse`); what is there already counts
     executor: str = "local"
     address: str | None = None  # of a Ray cluster; None starts one on this machine
     protocols: tuple[str, ...] = ()  # specs to score it by; by default those that it has, or the default ones
@@ -180,7 +181,7 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
         raise StoreError(
             f"{out} holds a run of the corpus {old.name} {old.version} ({old.hash[:8]}), not of "
             f"{corpus.name} {corpus.version} ({corpus.hash[:8]}). Choose another --out, or remove that "
-            "folder (`bench` and `parse` do so with --overwrite)."
+            "folder (`bench` does so with --overwrite)."
         )
     # What is asked for comes first, so it is what is shown; what the run had stays and is scored with it.
     RunFolder.of(run).update_manifest(
@@ -266,7 +267,7 @@ def add_samples(
         said = (
             f"{counted(len(without), 'sample')} of {corpus.name} with neither a PDF nor a picture that "
             f"could be parsed ({listed(without)}). "
-            "Score outputs that you have: parsemark score --predictions DIR"
+            "Score outputs that you have: parsemark score DIR"
         )
         if corpus.strict or len(without) == len(samples):
             raise UsageError(said)

@@ -82,6 +82,16 @@ def score_run(
     processes, see `ready_to_score`.
     """
     events = events or Events()
+    for repeat in run.repeats:  # whose scores those of the run are made of
+        score_run(
+            repeat,
+            protocols=protocols or run.manifest.protocols,
+            n_workers=n_workers,
+            events=events,
+            executor=executor,
+            address=address,
+            template=template,
+        )
     specs = tuple(canonical_specs(protocols or run.manifest.protocols or DEFAULT_PROTOCOLS))
     RunFolder.of(run).update_manifest(lambda manifest: manifest.with_protocols(specs))
     make_pool = _pool_maker(executor, address, n_workers, template)
@@ -185,7 +195,9 @@ def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
             "count as failed. No parse leaves such a record: it was changed afterwards."
         )
     if not plan.parsers:
-        raise StoreError(f"{run.path} has nothing to score. Parse first: parsemark parse --out {run.path}")
+        raise StoreError(
+            f"{run.path} has nothing to score. Parse first: parsemark bench --no-score --out {run.path}"
+        )
     for parser, n in plan.missing.items():
         events.note(f"{parser}: {n} of {counted(plan.n_pages, 'page')} not parsed; counted as not answered.")
     return plan

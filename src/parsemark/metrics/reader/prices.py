@@ -14,6 +14,9 @@ class Parameters:
     """The prices of events, and how they grow."""
 
     value: float = 1.0  # a wrong or a lost value
+    reversed: float = 0.5
+    """The least that values cost which say the opposite, or have another sign, unit or order of magnitude:
+    one of them is a disaster in any table. Held, since people have rated few of them."""
     notation: float = 0.4  # numbers run together, digits spaced apart, scripts where there are none
     misread: float = 0.82
     """Wrong letters in a header, a name or a word, by a power of the share of letters that are wrong."""

@@ -26,7 +26,7 @@ class AnswersProtocol(PageProtocol):
 
     Args:
         scope: `page`, or `document`: pages are asked together, and a search over chunks must find answers.
-        facts: A file of facts as `parsemark corpus facts` writes them, in place of those of the truth.
+        facts: A file of `corpus export --format assertions`, in place of what the truth gives.
     """
 
     name: ClassVar[str] = "answers"

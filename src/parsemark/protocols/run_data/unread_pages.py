@@ -100,7 +100,7 @@ def unread_warning(n_scans: int) -> str:
     """What to do where no parser reads pages without a text layer."""
     return (
         f"{counted(n_scans, 'page')} without a text layer (scans), and no parser returned anything there: "
-        "add one that reads pictures, such as --parser tesseract or --parser rapid (`parsemark parsers`)."
+        "add one that reads pictures, such as --parser tesseract or --parser rapid."
     )
 
 

@@ -84,7 +84,13 @@ def make_figure(value: float | None, n: float, interval: tuple[float, float] | N
 
 def figure_of(figure: FigureSums, parser: str) -> Figure:
     """The number of one parser with its 95 % confidence interval for documents like these."""
-    return _figure(figure, figure.sums[parser])
+    found = _figure(figure, figure.sums[parser])
+    variance = figure.run_variance.get(parser)
+    if variance is None or found.value is None or found.interval is None:
+        return found
+    low, high = variance.widen(found.value, found.interval)
+    top = np.inf if figure.info.top is None else figure.info.top
+    return found.model_copy(update={"low": max(low, 0.0), "high": min(high, top)})
 
 
 def _figure(figure: FigureSums, pages: Floats) -> Figure:

@@ -109,6 +109,8 @@ def dominance_notes(documents: DocumentSums, best: str, tools: Sequence[str]) ->
     without = {p: sign * leave_one_out(documents.sums[p], documents.figure.statistic)[first] for p in tools}
     known = {parser: value for parser, value in without.items() if np.isfinite(value)}
     other = max(known, key=lambda parser: known[parser], default=best)
+    if best not in known or known[other] <= known[best]:
+        other = best  # nothing that counts is left without it, or nothing that sets them apart
     alike = by_document(documents)
     listed = ", ".join(f"{p} {alike[p]:.3f}" for p in sorted(alike, key=lambda p: -sign * alike[p])[:3])
     notes = (

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
@@ -18,7 +18,7 @@ from parsemark.stats.document_types import (
     typed_contrasts,
     typed_interval,
 )
-from parsemark.stats.intervals import Interval, Range, normalised, sum_by_cluster
+from parsemark.stats.intervals import Interval, Range, RunVariance, normalised, sum_by_cluster
 from parsemark.stats.paired_test import Contrast
 from parsemark.store.summary import FigureInfo
 
@@ -97,6 +97,8 @@ class FigureSums:
     """Index of the quantity that `Figure.n` counts; by default sums are (numerator, denominator)."""
     page_statistic: Statistic | None = None  # what a single page earns, where that is not the same statistic
     division: Division | None = None  # the type of each sample's document
+    run_variance: Mapping[str, RunVariance] = field(default_factory=dict)
+    """By parser, of a figure over several parses: what differs between parses and no document shows."""
 
     def page_values(self, parser: str) -> Floats:
         """The value of each page; NaN where there is none."""
@@ -165,7 +167,12 @@ class DocumentSums:
             bounds=bounds,
             new_types=new_types,
         )
-        return [contrast.times(scale) for contrast in found]
+        return [self._scaled(contrast, scale) for contrast in found]
+
+    def _scaled(self, contrast: Contrast, scale: float) -> Contrast:
+        """In the unit of the figure, with what differs between parses of the same pages."""
+        a, b = (self.figure.run_variance.get(name, RunVariance()) for name in (contrast.a, contrast.b))
+        return contrast.times(scale).widened(a + b)
 
 
 def document_types(documents: Sequence[str], division: Division | None) -> list[str] | None:

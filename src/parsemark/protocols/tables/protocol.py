@@ -61,7 +61,7 @@ class TablesProtocol(PageProtocol):
         for spec in self.all_metrics:  # a wrong one is refused before anything is parsed
             kind = get_metric(spec).metadata.kind
             if kind != "table":
-                raise UsageError(f"{spec} compares {kind}s, not tables; see: parsemark metrics")
+                raise UsageError(f"{spec} compares {kind}s, not tables; see: parsemark list metrics")
 
     @property
     def whole_documents(self) -> bool:

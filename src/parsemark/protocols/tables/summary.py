@@ -41,6 +41,8 @@ from parsemark.protocols.tables.figures import (
 from parsemark.protocols.tables.matched_tables import MatchedTables, TruthPages, gather, is_by_place
 from parsemark.protocols.tables.page import BOXES_FOUND, EVIDENT_TABLES, RANKED, TABLES_FOUND
 from parsemark.specs import is_derived
+from parsemark.stats.detection import is_detected
+from parsemark.stats.intervals import FEWEST_DOCUMENTS
 from parsemark.store.run_tables import RunTables
 from parsemark.store.summary import Figure, FigureInfo, Summary
 
@@ -247,7 +249,19 @@ def _notes(run: RunMatches, *, is_rule_chosen: bool) -> list[str]:
             f"{parser}: {counted(failed.height, 'score')} could not be computed and {count} as zero. "
             f"{failed['metric'][0]} on {why}"
         )
-    return notes
+    return notes + _found(run)
+
+
+def _found(run: RunMatches) -> list[str]:
+    """What each parser found in so few documents that nothing follows for others."""
+    n_tables = int(run.pages.n_truth.sum())
+    if not n_tables or len(set(run.pages.documents)) >= FEWEST_DOCUMENTS:
+        return []
+    said = [
+        f"{parser} {int(is_detected(own.overlap, THETA)[own.positive].sum())} of {n_tables}"
+        for parser, own in run.by_rule[run.rule].items()
+    ]
+    return [f"Tables found: {', '.join(said)}; too few documents to generalise."]
 
 
 def _match_notes(run: RunMatches, is_rule_chosen: bool) -> list[str]:
@@ -264,12 +278,12 @@ def _match_notes(run: RunMatches, is_rule_chosen: bool) -> list[str]:
     if run.rule == BOX_RULE or is_rule_chosen:
         return notes
     if 0 < n_unboxed < n_tables:
-        notes.append(f"Tables are {by_text} {unboxed}; --match bbox counts {them} as missed.")
+        notes.append(f"Tables are {by_text} {unboxed}; `tables(match=bbox)` counts {them} as missed.")
     if names and not n_unboxed:
         n_others = len(run.tables.parsers) - len(run.without_boxes)
         who = "All parsers are" if n_others else "Tables are"
         place = "the other" if n_others == 1 else "the others"
-        hint = f"; --match bbox compares {place} by place" if n_others else ""
+        hint = f"; `tables(match=bbox)` compares {place} by place" if n_others else ""
         notes.append(f"{who} {by_text} {names} {give} no boxes{hint}.")
     return notes
 

@@ -61,6 +61,8 @@ V1_0, V1_5, V1_6 = (
 )
 V1_6_FIXED = replace(V1_6, name="v1.6-fixed", index_zero_is_missing=False, filters_strings_only=False)
 """v1.6 with its two index defects mended."""
+STRICT_COMPONENTS = replace(V1_6, name="strict", bleu_of_bare_text=False, bleu_turned_round=False)
+"""The notation of v1.6 without its defects, for a table or formula on its own; texts have that of strict."""
 
 PROFILES = {p.name: p for p in (V1_0, V1_5, V1_6, V1_6_FIXED)}
 

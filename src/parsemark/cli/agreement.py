@@ -1,4 +1,4 @@
-"""`parsemark boards`: one run by every board, and why they disagree."""
+"""`parsemark study agreement`: one run under the rules of every benchmark, and why they disagree."""
 
 from __future__ import annotations
 
@@ -18,24 +18,27 @@ if TYPE_CHECKING:
     from parsemark.verdicts.boards_agreement import BoardAgreement
 
 
-def boards(
+def agreement(
     run: Annotated[Path, Argument(help="Run directory.", show_default=False)],
     protocol: Annotated[
         list[str] | None,
         Option(
-            help="Repeatable: by which, with settings: `tables(match=content)`.",
-            show_default="those of the run, and all that need pages alone",
+            help="Protocol to score with; repeatable.",
+            show_default="the run's, and every benchmark that needs only pages",
         ),
     ] = None,
     neutral: Annotated[
-        bool, Option(help="Score outputs in the neutral spelling, too, to tell what serialisation does.")
+        bool,
+        Option(help="Also score outputs in one neutral spelling, to measure the effect of serialisation."),
     ] = True,
     workers: opt.Workers = None,
 ) -> None:
-    """Score a run by every board, and say whether they rank its parsers alike, and why not.
+    """Score a run under the rules of every benchmark and explain why they rank its parsers differently.
 
-    Without --protocol: by all that need nothing else than the truth of pages, as far as what they need is
-    installed. What is scored already is not scored again. `parsemark report` shows it as a page.
+    Protocols that the run has been scored with already are not scored again. `parsemark report` shows the
+    result as a page. Other projects' benchmarks come with `pip install parsemark-boards`.
+
+    Example: parsemark study agreement runs/demo
     """
     from parsemark.engine.scoring.score import score_run
     from parsemark.protocols import canonical_specs, get_protocol, page_protocols, with_options

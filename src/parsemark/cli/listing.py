@@ -1,0 +1,68 @@
+"""`parsemark list`: what can be named in a command."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from typer import Argument
+
+from parsemark.cli.printing import plain_console, plain_table
+from parsemark.errors import require_known
+from parsemark.plain_words import counted
+
+_DEFAULT = "parsemark"
+
+
+def list_names(
+    kind: Annotated[
+        str | None,
+        Argument(
+            metavar="[KIND]",
+            help="metrics, protocols, corpora, parsers, makers, judges or schemas (JSON Schemas).",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, Argument(metavar="[NAME]", help="Print everything that is known about this one.")
+    ] = None,
+) -> None:
+    """List metrics, protocols, corpora, parsers, makers, judges and JSON Schemas, with one line each.
+
+    A package other than parsemark that brings a name stands in brackets. In a pipe, columns are separated by
+    tabs.
+
+    Example: parsemark list protocols
+
+    Example: parsemark list metrics teds
+    """
+    from parsemark.available import KINDS, available
+    from parsemark.corpora.schema import json_schemas
+
+    if kind is None:
+        counts = [(each, counted(len(available(each)), "name"), f"parsemark list {each}") for each in KINDS]
+        plain_console().print(plain_table(("kind", "", "list them with"), counts, words=3))
+        return
+    entries = available(kind)
+    if name is not None:
+        require_known(kind, name, [entry.name for entry in entries])
+        if kind == "schemas":
+            typer.echo(json.dumps(json_schemas()[name], indent=2))
+            return
+        (entry,) = (each for each in entries if each.name == name)
+        typer.echo(f"{entry.name}: {entry.summary}")
+        for label, text in entry.details:
+            typer.echo(f"    {label}: {text}")
+        return
+    console = plain_console()
+    if not console.is_terminal:
+        typer.echo(f"{kind.removesuffix('s')}\tsummary\tdistribution")
+        for entry in entries:
+            typer.echo(f"{entry.name}\t{entry.summary}\t{entry.distribution}")
+        return
+    rows = [(entry.name, entry.summary + _brought(entry.distribution)) for entry in entries]
+    console.print(plain_table((kind, ""), rows, words=2))
+
+
+def _brought(distribution: str) -> str:
+    return "" if distribution == _DEFAULT else f" ({distribution})"
