@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from typer.testing import CliRunner
 
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
-from parsemark.corpora.making import get_maker, list_makers
+from parsemark.corpora.making import list_makers
 from parsemark.errors import WriteError
 from parsemark.pdf import count_pages
 
@@ -25,21 +24,6 @@ def test_every_maker_and_every_option_is_described_in_one_line() -> None:
         assert maker.distribution == "parsemark-makers" and maker.summary.endswith(".")
         for name, line in maker.options:
             assert line.endswith(".") and "\n" not in line, f"{maker.name}, {name}"
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "synthetic(pages=3,lines=full:0.5+none:0.5,tables_per_page=2.5)",
-        "typst(pages=3,languages=greek+english,kinds=report)",
-        "html(pages=1,long=0.5)",
-        "docx(pages=1)",
-    ],
-)
-def test_settings_of_a_manifest_give_the_maker_back(spec: str) -> None:
-    maker = get_maker(spec)
-    settings = json.loads(json.dumps({**maker.settings(), "replaced": {"a": "b"}}))
-    assert type(maker)(**maker.options_of(settings)) == maker
 
 
 def own_documents(folder: Path) -> Path:
