@@ -26,7 +26,7 @@ def is_closed(connection: socket.socket) -> bool:
 
 def test_half_sent_requests_keep_nobody_out(tmp_path: Path) -> None:
     pairs = write_pairs(tmp_path)
-    with served("rate", str(pairs), "--port", "0") as (links, _):
+    with served("study", "rate", str(pairs), "--port", "0") as (links, _):
         link = next(iter(links.values()))
         place = urlsplit(link)
         assert place.hostname is not None and place.port is not None
@@ -39,7 +39,7 @@ def test_half_sent_requests_keep_nobody_out(tmp_path: Path) -> None:
 
 
 def test_a_request_in_parts_is_answered_and_so_is_the_next(tmp_path: Path) -> None:
-    with served("rate", str(write_pairs(tmp_path)), "--port", "0") as (links, _):
+    with served("study", "rate", str(write_pairs(tmp_path)), "--port", "0") as (links, _):
         place = urlsplit(next(iter(links.values())))
         assert place.hostname is not None and place.port is not None
         with socket.create_connection((place.hostname, place.port), timeout=PATIENCE_S) as made:
