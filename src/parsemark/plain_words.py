@@ -120,14 +120,14 @@ def signed_interval(low: float | None, high: float | None, digits: int = 3) -> s
     return f"{signed_end(low, digits)} to {signed_end(high, digits)}"
 
 
-def told_apart_by(number: str, other: str, best: str, difference: float) -> str:
-    """What would settle who is better, and under which condition.
+def needed_to_separate(number: str, other: str, best: str, difference: float) -> str:
+    """Say how many more documents would show which of two parsers is better, at today's difference.
 
-    >>> told_apart_by("About 9 more labelled pages", "b", "a", -0.1)
-    'About 9 more labelled pages would tell b from a with 95 % certainty, if they stay 0.10 apart.'
+    >>> needed_to_separate("about 9 more labelled pages", "b", "a", -0.1)
+    "To separate b from a you need about 9 more labelled pages (at today's gap of 0.10)."
     """
-    distance = signed_end(abs(difference), 2).lstrip("+")
-    return f"{number} would tell {other} from {best} with 95 % certainty, if they stay {distance} apart."
+    gap = signed_end(abs(difference), 2).lstrip("+")
+    return f"To separate {other} from {best} you need {number} (at today's gap of {gap})."
 
 
 def size_in_words(n_bytes: int) -> str:

@@ -185,7 +185,7 @@ def test_too_few_documents_have_no_interval_and_a_sentence() -> None:
 def test_no_difference_is_named_that_the_figure_cannot_have() -> None:
     from parsemark.protocols.run_scores.notes import resolution_notes
 
-    said = "30 documents: differences of any size in Score are mostly not resolved."
+    said = "30 documents: differences of any size in Score are mostly not significant."
     assert resolution_notes(INFO, 30, 2.67) == [said]
     assert "under 0.21 in Score" in resolution_notes(INFO, 30, 0.21)[0]
     of_ten = INFO.model_copy(update={"largest": 10.0})

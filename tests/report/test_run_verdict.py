@@ -23,8 +23,8 @@ def parsed(parser: str, *, n: int = 4, cpu_s: float = 3.6, failed: int = 0) -> l
 def test_a_clear_winner_is_named_with_its_score_in_words_and_its_cost() -> None:
     said = run_verdict(summary_of({"x": "worse"}), parsed("best", failed=1), "demo")
     assert said == [
-        "Take best. Its table extraction score is 0.90 (F).",
-        "It gave no answer on 1 page.",
+        "Best: best. Its table extraction score is 0.90 (F).",
+        "It failed on 1 page.",
         "A million pages take 1,000.0 CPU hours on this machine.",
     ]
 
@@ -46,11 +46,11 @@ def test_a_kind_of_pages_with_nothing_to_find_has_no_best_parser() -> None:
 
 def test_an_open_question_says_how_many_labels_would_settle_it() -> None:
     said = run_verdict(summary_of({"x": "not_resolved", "y": "equivalent"}), [], "demo")
-    assert said[0].startswith("Take best for now: it is not told apart from x.")
+    assert said[0].startswith("Best so far: best, statistically indistinguishable from x.")
     assert "As good: y; choose between them by time, cost or licence." in said
     # Half of an interval of .43 against a difference of .1, from 14 documents: 14 · (2.148² − 1).
-    settled = "would tell x from best with 95 % certainty, if they stay 0.10 apart."
-    assert f"About 51 more labelled documents {settled}" in said
+    needed = "about 51 more labelled documents (at today's gap of 0.10)"
+    assert f"To separate x from best you need {needed}." in said
 
 
 def test_what_nobody_would_label_is_no_number_and_a_lone_parser_is_not_taken() -> None:
@@ -58,11 +58,11 @@ def test_what_nobody_would_label_is_no_number_and_a_lone_parser_is_not_taken() -
     verdict = summary.ranking.verdicts[0].model_copy(update={"difference": 0.001})
     ranking = summary.ranking.model_copy(update={"verdicts": [verdict]})
     said = " ".join(run_verdict(summary.model_copy(update={"ranking": ranking}), [], "demo"))
-    assert "Only more than a thousand more labelled documents would tell x from best with" in said
-    assert "if they stay 0.001 apart." in said
+    assert "To separate x from best you need more than 1,000 more labelled documents" in said
+    assert "(at today's gap of 0.001)" in said
     unlabelled = summary.model_copy(update={"ranking": ranking, "protocol": "evidence"})
     said = " ".join(run_verdict(unlabelled, [], "demo"))
-    assert "Only more than a thousand more documents would tell x from best with" in said
+    assert "To separate x from best you need more than 1,000 more documents" in said
     alone = summary.model_copy(update={"parsers": {"best": summary.parsers["best"]}})
     assert run_verdict(alone, [], "demo")[0] == "best: its table extraction score is 0.90 (F)."
 
@@ -72,7 +72,7 @@ def test_where_nothing_is_right_it_says_so() -> None:
     ranking = summary.ranking.model_copy(update={"best": None, "verdicts": []})
     zero = {"best": {"f": Figure(value=0.0, n=9)}}
     said = run_verdict(summary.model_copy(update={"parsers": zero, "ranking": ranking}), [], "demo")
-    assert said == ["Nothing that best gave is right: the table extraction score is 0.00 (F)."]
+    assert said == ["No output of best is right: the table extraction score is 0.00 (F)."]
 
 
 def test_what_it_fails_on_is_named() -> None:
@@ -82,7 +82,7 @@ def test_what_it_fails_on_is_named() -> None:
         Slice(scope="page", attribute="rare", value="yes", n=2, figures=figures),
     ]
     summary = summary_of({"x": "worse"}).model_copy(update={"slices": slices})
-    assert "It is weakest on scan yes (0.40)." in run_verdict(summary, [], "demo")
+    assert "It scores lowest on scan yes (0.40)." in run_verdict(summary, [], "demo")
 
 
 def test_without_truth_the_next_step_is_said() -> None:
@@ -103,7 +103,7 @@ def test_the_report_begins_with_it_and_compare_opens_on_the_two_best(site: Path,
     page = (site / "index.html").read_text(encoding="utf-8")
     best, second = source.summary.ordered()[:2]
     box = page[page.index('id="verdict"') : page.index('id="headline"')]
-    assert f"Take {best}" in box and "table extraction score" in box
+    assert f"{best}" in box and "Best" in box and "table extraction score" in box
     assert page.index('id="verdict"') < page.index('id="leaderboard"')
     compare = (site / "compare.html").read_text(encoding="utf-8")
     assert re.findall(r" selected>(.*?)</option>", compare) == [best, second]
@@ -117,5 +117,5 @@ def test_kinds_of_pages_on_which_another_parser_is_better_are_named() -> None:
     slices = [part("none (scan)", 6, 0.2, 0.7), part("text", 20, 0.95, 0.8), part("doubtful", 4, 0.1, 0.9)]
     summary = summary_of({"x": "worse"}).model_copy(update={"slices": slices})
     said = [s for s in run_verdict(summary, [], "demo") if s.startswith("On pages")]
-    assert said == ["On pages with text layer none (scan) (6 pages) x is better: 0.70 against 0.20."]
+    assert said == ["On pages with text layer none (scan) (6 pages), x scores higher: 0.70 vs 0.20."]
     assert [(k.value, k.parser) for k in best_on_kinds(summary)] == [("none (scan)", "x"), ("text", "best")]

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from parsemark.plain_words import INTERVAL, counted, listed, told_apart_by
+from parsemark.plain_words import INTERVAL, counted, listed, needed_to_separate
 from parsemark.protocols.contract import get_protocol
 from parsemark.protocols.run_data.unread_pages import unscored
 from parsemark.stats.intervals import FEWEST_DOCUMENTS
@@ -63,9 +63,10 @@ def run_verdict(
     verdicts = {p: v for p in summary.parsers if (v := summary.ranking.to_best(p)) is not None}
     open_ = [p for p, v in verdicts.items() if v.state == "not_resolved"]
     same = [p for p, v in verdicts.items() if v.state in ("equal", "equivalent")]
-    certain = "" if not open_ else f" for now: it is not told apart from {listed(open_)}"
-    take = "Take" if recipe.needs_labels else "By what the pages show, take"
-    beginning = f"{take} {best}{certain}. Its" if len(summary.parsers) > 1 else f"{best}: its"
+    head = f"Best so far: {best}, statistically indistinguishable from {listed(open_)}."
+    head = head if open_ else f"Best: {best}."
+    head = head if recipe.needs_labels else f"Judged by the documents themselves, {head[0].lower()}{head[1:]}"
+    beginning = f"{head} Its" if len(summary.parsers) > 1 else f"{best}: its"
     said = [f"{beginning} {name} is {figure.value:.2f} ({info.label}{interval})."]
     if level := [p for p in open_ if verdicts[p].is_level]:
         said.append(f"Level with it: {listed(level)}.")
@@ -115,7 +116,7 @@ def _better_elsewhere(summary: Summary) -> list[str]:
     ahead = [k for k in best_on_kinds(summary) if abs(k.score - k.overall) >= WEAK_BY * top]
     ahead.sort(key=lambda k: (-abs(k.score - k.overall), -k.n))
     return [
-        f"On pages with {k.attribute} {k.value} ({k.n} {k.unit}) {k.parser} is better: {k.score:.2f} against "
+        f"On pages with {k.attribute} {k.value} ({k.n} {k.unit}), {k.parser} scores higher: {k.score:.2f} vs "
         f"{k.overall:.2f}."
         for k in ahead[:_MOST_KINDS]
     ]
@@ -134,21 +135,21 @@ def _fails_on(summary: Summary, best: str, records: Sequence[ParseRecord]) -> li
             found.append((behind, f"{part.attribute} {part.value} ({figure.value:.2f})"))
     weakest = [words for _, words in sorted(found, reverse=True)[:2]]
     failed = sum(r.parser == best and r.status != "ok" for r in records)
-    said = [f"It is weakest on {listed(weakest)}."] if weakest else []
-    return said + ([f"It gave no answer on {counted(failed, 'page')}."] if failed else [])
+    said = [f"It scores lowest on {listed(weakest)}."] if weakest else []
+    return said + ([f"It failed on {counted(failed, 'page')}."] if failed else [])
 
 
 def _settled_by(best: str, other: str, verdict: Verdict, needs_labels: bool) -> list[str]:
-    """How many more documents would tell two parsers apart, if they went on as they do; or nothing."""
+    """Say how many more documents would separate two parsers at today's difference; or nothing."""
     if not verdict.difference or verdict.low is None or verdict.high is None:
         return []
     half = (verdict.high - verdict.low) / 2
     more = math.ceil(verdict.n_documents * ((half / abs(verdict.difference)) ** 2 - 1))
     document = "labelled document" if needs_labels else "document"
-    number = f"About {counted(max(more, FEWEST_DOCUMENTS - verdict.n_documents, 1), f'more {document}')}"
+    number = f"about {counted(max(more, FEWEST_DOCUMENTS - verdict.n_documents, 1), f'more {document}')}"
     if more > MOST_LABELS:
-        number = f"Only more than a thousand more {document}s"
-    return [told_apart_by(number, other, best, verdict.difference)]
+        number = f"more than 1,000 more {document}s"
+    return [needed_to_separate(number, other, best, verdict.difference)]
 
 
 def _costs(best: str, records: Sequence[ParseRecord], terms: Terms) -> list[str]:
@@ -180,7 +181,7 @@ def _without_truth(summary: Summary, records: Sequence[ParseRecord], corpus: str
     title = get_protocol(summary.protocol).title.lower()
     if nothing := [p for p in summary.parsers if _value(summary, p) == 0]:
         label = summary.info(summary.primary).label
-        return [f"Nothing that {listed(nothing)} gave is right: the {title} score is 0.00 ({label})."]
+        return [f"No output of {listed(nothing)} is right: the {title} score is 0.00 ({label})."]
     if summary.counts.get("pages with truth") != 0:
         return [f"Nothing to compare: of these {pages} none has what {summary.protocol} asks for."]
     said = [

@@ -54,7 +54,9 @@ def resolution_notes(info: FigureInfo, n_documents: int, resolution: float | Non
     if resolution is not None:
         under = f"under {resolution:.{3 if resolution < 0.1 else 2}f}"
         size = "of any size" if info.top is not None and resolution >= info.top else under
-        notes.append(f"{n_documents} documents: differences {size} in {info.label} are mostly not resolved.")
+        notes.append(
+            f"{n_documents} documents: differences {size} in {info.label} are mostly not significant."
+        )
     if 0 < n_documents < FEW_DOCUMENTS:
         notes.append(f"Fewer than {FEW_DOCUMENTS} documents: intervals are wide.")
     return notes
