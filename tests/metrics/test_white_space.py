@@ -16,6 +16,9 @@ WRITTEN = {
     "thin": TRUTH.replace("81 237", "81\u2009237"),
     "lines": TRUTH.replace("some words", "\n      some\n      words\n    "),
     "accent of its own": TRUTH.replace("é", "e\u0301"),
+    "unseen": TRUTH.replace("81", "\u200b81\ufeff").replace(
+        "some words", "so\u00adme\u2060 wo\u200erds\u2063"
+    ),
     "tab": TRUTH.replace("some words", "some\t words"),
 }
 METRICS = ("teds", "grits_con", "grits_top", "reader", "cell_f1", "row_f1")
