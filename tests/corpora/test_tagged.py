@@ -419,6 +419,15 @@ class TestPages:
         page = read(tmp_path, [texts], ("Document", ("P", 0, ("Link", 1), 2), ("P", 3))).pages[1]
         assert [e.text for e in page.elements] == ["12.0^3 page^{1,2}", "H2O x small"]
 
+    def test_a_document_that_tags_no_table_says_nothing_of_tables(self, tmp_path: Path) -> None:
+        """A table that is set with tab stops is a paragraph a row."""
+        stops: list[Text] = [(9 + r, 20, 220 + 20 * r, "   ".join(row)) for r, row in enumerate(ROWS)]
+        rows = [("P", 9), ("P", 10), ("P", 11)]
+        others = {str(c) for c in Category} - {"equation_isolated", "title"}
+        assert read(tmp_path, [stops], *rows).pages[1].covered == others - {"table"}
+        texts, node = grid(ROWS)
+        assert read(tmp_path, [[*texts, *stops]], node, *rows).pages[1].covered == others
+
     def test_text_without_tags_leaves_the_page_uncovered(self, tmp_path: Path) -> None:
         page = read(tmp_path, [[(0, 20, 30, "known"), (-1, 20, 60, "not tagged")]], ("P", 0)).pages[1]
         assert [e.text for e in page.elements] == ["known"]
