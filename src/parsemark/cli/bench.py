@@ -35,7 +35,7 @@ def bench(
     address: opt.Address = None,
     cache: opt.Cache = True,
     repeats: Annotated[
-        int, Option(min=1, help="Parse each page this often, without the cache; scores are means.")
+        int, Option(min=1, help="Number of parses per page, without the cache; scores are means.")
     ] = 1,
     overwrite: opt.Overwrite = False,
     strict: opt.Strict = False,
@@ -45,7 +45,7 @@ def bench(
     report: Annotated[bool, Option(help="Write the HTML report.")] = True,
     route: Annotated[
         Path | None,
-        Option(help="File that `choose --route` wrote: run on each page the parser that it names."),
+        Option(help="Rule written by `choose --route`: run its parser on each page."),
     ] = None,
 ) -> None:
     """Run parsers on a corpus; print a leaderboard and write an HTML report.

@@ -56,7 +56,7 @@ def verify(
         Option(
             "--corpus",
             "-c",
-            help="Corpus that the bundle must be of.",
+            help="Corpus that the bundle must come from.",
             show_default="the truth in the bundle",
         ),
     ] = None,
@@ -65,7 +65,7 @@ def verify(
 ) -> None:
     """Score the outputs in a bundle again and compare with the results that it states.
 
-    Exit code 0: everything agrees. 1: something differs, and is named: a damaged or swapped part, an edited
+    Exit code 0: everything agrees. 1: something differs and is listed: a damaged or swapped part, an edited
     score, another corpus, another version of a protocol. 2: the bundle could not be checked.
 
     Example: parsemark verify mine.zip --corpus my-documents/
@@ -138,7 +138,7 @@ def site(
     """Build a leaderboard site from many bundles: corpora × parsers, history per parser, reports.
 
     Results are combined only where corpus, pages, protocol and its version are the same. Exit code 1 if a
-    bundle was refused; the site is still written, and names it.
+    bundle was refused; the site is still written, and lists it.
 
     Example: parsemark site submissions/ --out site/ --verify
     """

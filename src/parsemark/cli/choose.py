@@ -25,11 +25,9 @@ CHOICE = "choice.json"
 
 
 def choose(
-    corpus: Annotated[
-        str, Argument(metavar="CORPUS", help="Your documents: `folder:DIR`, or any other corpus.")
-    ],
+    corpus: Annotated[str, Argument(metavar="CORPUS", help="Folder of documents, or any other corpus.")],
     *,
-    labels: Annotated[int, Option(min=0, help="Most pages to label beside those that have labels.")] = 10,
+    labels: Annotated[int, Option(min=0, help="Maximum number of new pages to label.")] = 10,
     parser: opt.Parsers = None,
     allow_local_builds: opt.AllowLocalBuilds = False,
     protocol: Annotated[str, Option(help="Protocol whose primary score decides.")] = "tables",
@@ -41,21 +39,23 @@ def choose(
     memory_mb: opt.MemoryMb = api.MEMORY_MB,
     cache: opt.Cache = True,
     strict: opt.Strict = False,
-    seed: Annotated[int, Option(help="Of the order in which pages are to be labelled.")] = 0,
-    skip: Annotated[list[str] | None, Option(help="A page that you do not want to label. Repeat it.")] = None,
+    seed: Annotated[int, Option(help="Random seed of the labelling order.")] = 0,
+    skip: Annotated[list[str] | None, Option(help="Page not to label; repeatable.")] = None,
     route: Annotated[
         Path | None,
-        Option(help="Learn from the labels which kind of page gets which parser; write the rule here."),
+        Option(help="File for a rule, learned from the labels, that assigns parsers to page types."),
     ] = None,
     annotate: Annotated[
-        bool, Option("--annotate", help="Open `annotate` on the pages to label (of `folder:DIR`).")
+        bool, Option("--annotate", help="Open `annotate` on the pages to label (folders only).")
     ] = False,
 ) -> None:
     """Find the best parser for documents without truth, with as few labels as possible.
 
-    Runs the parsers, guesses their quality from how far independent ones agree, and names the pages whose
-    labels would tell most. Label them (`parsemark annotate`, or truth files beside the PDFs) and give the
-    same command again: nothing is parsed twice, and the answer gets its interval.
+    Runs the parsers, estimates their quality from the agreement of independent ones, and lists the most
+    informative pages to label. Label them (`parsemark annotate`, or truth files beside the PDFs) and repeat
+    the command. Nothing is parsed twice; the result then has a confidence interval.
+
+    Example: parsemark choose my-documents/ --labels 10
     """
     from parsemark import choose as room
     from parsemark.engine.scoring.score import score_run

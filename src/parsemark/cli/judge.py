@@ -26,8 +26,8 @@ Judges = Annotated[
     list[str] | None,
     Option(
         "--judge",
-        help="A language model: `openai(model=NAME,base_url=URL)`. The key is read from "
-        "OPENAI_API_KEY. Repeat it.",
+        help="Language model: `openai(model=NAME,base_url=URL)`; repeatable. The key is read from "
+        "OPENAI_API_KEY.",
     ),
 ]
 PromptFile = Annotated[
@@ -35,23 +35,23 @@ PromptFile = Annotated[
     Option(
         "--prompt-file",
         metavar="FILE",
-        help="Ask judges in the words of this text, which has `{gt_table}` and `{extracted_table}`.",
+        help="Prompt for judges, with `{gt_table}` and `{extracted_table}`.",
     ),
 ]
-Repeats = Annotated[int, Option(min=1, help="Ask judges each question so many times.")]
-Concurrency = Annotated[int, Option(min=1, max=512, help="Questions to a judge at a time.")]
+Repeats = Annotated[int, Option(min=1, help="Number of times that each question is asked.")]
+Concurrency = Annotated[int, Option(min=1, max=512, help="Number of parallel questions to a judge.")]
 MaxCost = Annotated[
     float | None,
     Option(
         "--max-cost",
         min=0,
-        help="Most US dollars to spend on judges. It can be passed only by an endpoint that charges for more "
-        "than `max_tokens`; then asking stops, the excess is said, and the exit code is 1.",
+        help="Spending limit for judges, in USD. Only an endpoint that charges for more than `max_tokens` "
+        "can exceed it; then asking stops, the overrun is reported, and the exit code is 1.",
     ),
 ]
 Answers = Annotated[
     Path | None,
-    Option(metavar="FILE", help="Where answers of judges are kept.", show_default="in the cache folder"),
+    Option(metavar="FILE", help="File that stores judges' answers.", show_default="in the cache folder"),
 ]
 
 
@@ -136,7 +136,7 @@ def check(
     max_cost: MaxCost = None,
     answers: Answers = None,
 ) -> None:
-    """Test whether text in a table can change a judge's score: cells that ask for it.
+    """Test whether instructions inside table cells change a judge's score.
 
     `right` and `wrong` are the scores of a right and of the wrong table without such a cell. Exit code 1 if a
     judge obeyed a cell, or if the check is void: no verdict on one of these two, or the same score for both.
@@ -173,7 +173,9 @@ def check(
 def matchers(
     run: Annotated[Path, Argument(metavar="RUN", help="Run directory.")],
     *,
-    judge: Annotated[str, Option("--judge", help="Who locates: `openai(model=NAME,base_url=URL)`.")],
+    judge: Annotated[
+        str, Option("--judge", help="Model that locates the matches: `openai(model=NAME,base_url=URL)`.")
+    ],
     concurrency: Concurrency = 16,
     max_cost: MaxCost = None,
     answers: Answers = None,

@@ -23,14 +23,11 @@ def list_names(
             help="metrics, protocols, corpora, parsers, makers, judges or schemas (JSON Schemas).",
         ),
     ] = None,
-    name: Annotated[
-        str | None, Argument(metavar="[NAME]", help="Print everything that is known about this one.")
-    ] = None,
+    name: Annotated[str | None, Argument(metavar="[NAME]", help="Name to describe in full.")] = None,
 ) -> None:
     """List metrics, protocols, corpora, parsers, makers, judges and JSON Schemas, with one line each.
 
-    A package other than parsemark that brings a name stands in brackets. In a pipe, columns are separated by
-    tabs.
+    Names from other packages show the package in brackets. In a pipe, columns are separated by tabs.
 
     Example: parsemark list protocols
 

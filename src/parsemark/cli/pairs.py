@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def pairs(
     file: Annotated[
-        Path, Argument(metavar="PAIRS.jsonl", help="One pair per line, see above; `-` for standard input.")
+        Path, Argument(metavar="PAIRS.jsonl", help="File with one pair per line; `-` for standard input.")
     ],
     *,
     metric: Annotated[
@@ -31,15 +31,15 @@ def pairs(
         Option(
             "--metric",
             "-m",
-            help="A metric, with options: `teds(structure_only=true)`; `all` for every metric of tables. "
-            "Repeat it.",
+            help="Metric, with options: `teds(structure_only=true)`; `all` for every table metric; "
+            "repeatable.",
         ),
     ] = None,
     out: Annotated[
         Path | None,
         Option(metavar="SCORES.jsonl", help="Write one line per pair and metric; `-` for standard output."),
     ] = None,
-    workers: Annotated[int, Option(min=1, help="Processes to use.")] = 1,
+    workers: Annotated[int, Option(min=1, help="Number of processes.")] = 1,
     raw: Annotated[
         bool,
         Option("--raw", help="Keep the white space of HTML as written, as the reference implementations do."),
@@ -53,15 +53,14 @@ def pairs(
 ) -> None:
     """Score pairs of tables in a file, with metrics or with language models.
 
-    Each line of the file is `{"id": …, "truth": …, "pred": …}`. The two tables are texts in any format: HTML,
-    Markdown, LaTeX, CSV. `truth_format` and `pred_format` name the format where it should not be found out;
-    `"pred": null` says that there is no prediction.
+    Each line of the file is `{"id": …, "truth": …, "pred": …}`. Tables may be HTML, Markdown, LaTeX or CSV.
+    The format is detected; `truth_format` and `pred_format` set it. `"pred": null` means no prediction.
 
-    SCORES.jsonl has a line for each pair and metric: `id`, `metric`, `value`, `status`, and `message` and
-    `errors` and `details` where there are any. White space is read as in `bench`: runs of it, also no-break
-    and thin spaces, are one space. A line that cannot be read is reported with its number and gets the status
-    `metric_failed`; the others are scored, and the exit code is 1. With `--judge` language models score the
-    pairs from 0 to 10 instead, or beside the metrics that are named.
+    SCORES.jsonl has a line for each pair and metric: `id`, `metric`, `value`, `status`, and, where they
+    exist, `message`, `errors` and `details`. As in `bench`, a run of white space, including no-break and thin
+    spaces, is one space. An unreadable line is reported with its number and gets the status `metric_failed`;
+    the others are scored, and the exit code is 1. With `--judge`, language models score the pairs from 0 to
+    10, in place of metrics or beside those given by `--metric`.
 
     Example: parsemark pairs pairs.jsonl --metric teds --metric reader --out scores.jsonl
     """

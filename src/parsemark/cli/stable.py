@@ -31,7 +31,9 @@ def stable(
     allow_local_builds: opt.AllowLocalBuilds = False,
     variant: Annotated[
         list[str] | None,
-        Option(help="Repeatable: again, threads, objects, painting, streams, fonts, split, claim, …"),
+        Option(
+            help="Rewriting: again, threads, objects, painting, streams, fonts, split, claim, …; repeatable."
+        ),
     ] = None,
     pages: opt.Pages = None,
     protocol: opt.Protocols = None,
@@ -46,8 +48,8 @@ def stable(
 
     Example: parsemark stable --parser pdfplumber --pages 10
 
-    Pages are rewritten in ten ways that nobody sees. The table says how many move in score, or change in
-    words or tables; every row is in OUT/stability.parquet.
+    Each page is rewritten in ten ways that look the same. The table shows how many scores move, and how many
+    outputs change in words or tables. Every row is in OUT/stability.parquet.
     """
     console = plain_console()
     with running.stoppable(console) as events, page_progress("Rewriting pages", None) as progress:

@@ -43,7 +43,7 @@ def history(
 ) -> None:
     """Compare the releases of a parser: scores, CPU time, memory and size, and where they really changed.
 
-    A release that cannot be installed here is named and left out. In a pipe the output is Markdown.
+    Releases that cannot be installed here are listed and left out. In a pipe the output is Markdown.
 
     Example: parsemark history pdfplumber --releases 6
     """
