@@ -74,7 +74,7 @@ def test_a_script_is_found_again_by_name_or_path_and_a_refusal_leaves_no_folder(
     write_repro(run, "mine", "one", Path("by-name"))
     write_repro(run, "mine.py", "one", Path("by-path"))
     for folder in ("by-name", "by-path"):
-        assert "try mine.py page.pdf" in (tmp_path / folder / "README.md").read_text()
+        assert "try page.pdf --parser mine.py" in (tmp_path / folder / "README.md").read_text()
     (tmp_path / "v1").mkdir()
     before = set(tmp_path.iterdir())
     (tmp_path / "mine.py").rename(tmp_path / "v1" / "mine.py")

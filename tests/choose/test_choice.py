@@ -34,7 +34,7 @@ def test_parsers_that_give_the_same_are_not_told_apart(tmp_path: Path) -> None:
     assert {choice.best.parser, other} == {"one", "two"} and choice.certain
     words = " ".join(in_words(choice))
     assert f"{other} gives the same as {choice.best.parser} on all 6 pages" in words
-    assert f"As good: {other}" in words
+    assert f"Equally good: {other}" in words
     assert "so far" not in words and "To separate" not in words
     assert next_step(choice, "folder:x", "run")[0] == "Use it:"
 

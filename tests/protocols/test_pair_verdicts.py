@@ -105,7 +105,7 @@ def test_where_nothing_is_left_without_a_document_nobody_would_be_first() -> Non
     only_there = np.array([0.9] + [0.0] * 9)
     found = rank(figure({"zero": np.zeros(10), "best": only_there, "half": only_there / 2}, tables))
     assert found.best == "best" and any("holds 87 %" in note for note in found.notes)
-    assert not any("would be first" in note for note in found.notes)
+    assert not any("would lead" in note for note in found.notes)
 
 
 def test_the_document_that_decides_is_named() -> None:
@@ -117,7 +117,7 @@ def test_the_document_that_decides_is_named() -> None:
     assert found.best == "a" and found.by_document["b"] > found.by_document["a"]
     assert max(found.largest_shares, key=lambda name: found.largest_shares[name]) == "d00"
     warning = next(note for note in found.notes if "d00 holds 76 %" in note)
-    assert "Without it b would be first, not a." in warning
+    assert "Without it b would lead, not a." in warning
     assert all(v.state == "not_resolved" for v in found.verdicts)
     assert not any("holds" in note for note in rank(figure({"a": a, "b": b}, np.ones(20))).notes)
 

@@ -47,7 +47,7 @@ def test_a_kind_of_pages_with_nothing_to_find_has_no_best_parser() -> None:
 def test_an_open_question_says_how_many_labels_would_settle_it() -> None:
     said = run_verdict(summary_of({"x": "not_resolved", "y": "equivalent"}), [], "demo")
     assert said[0].startswith("Best so far: best, statistically indistinguishable from x.")
-    assert "As good: y; choose between them by time, cost or licence." in said
+    assert "Equally good: y. Choose by time, cost or licence." in said
     # Half of an interval of .43 against a difference of .1, from 14 documents: 14 · (2.148² − 1).
     needed = "about 51 more labelled documents (at today's gap of 0.10)"
     assert f"To separate x from best you need {needed}." in said
@@ -92,11 +92,11 @@ def test_without_truth_the_next_step_is_said() -> None:
     said = run_verdict(summary, parsed("a", failed=2) + parsed("b"), "folder:my docs")
     assert (
         said[0] == "No page has truth, so there is no table extraction score. "
-        "2 parsers read 4 pages; no answer from a on 2."
+        "2 parsers read 4 pages; failed: a on 2."
     )
     assert said[1].startswith("Next: parsemark choose 'folder:my docs' --labels 10")
     said = run_verdict(summary.model_copy(update={"counts": {}}), parsed("a"), "demo")
-    assert said == [f"Nothing to compare: of these 4 pages none has what {summary.protocol} asks for."]
+    assert said == [f"Nothing to compare: none of these 4 pages has what {summary.protocol} requires."]
 
 
 def test_the_report_begins_with_it_and_compare_opens_on_the_two_best(site: Path, source: RunSource) -> None:

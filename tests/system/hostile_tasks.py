@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import polars as pl
 
@@ -38,3 +39,8 @@ def score_or_die(chunk: real.Chunk) -> None:
     if any(page.sample == "s003" and not page.given_up for page in chunk.pages):
         os.abort()
     real.score_chunk(chunk)
+
+
+def working_folder(task: str) -> str:
+    """Return the folder that a relative path starts from."""
+    return str(Path(task).resolve())

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.system.hostile_tasks import do
+from tests.system.hostile_tasks import do, working_folder
 from tests.waiting import is_running, wait_until
 
 from parsemark.errors import StoreError
@@ -29,6 +29,18 @@ def test_crash_and_hang_cost_only_themselves() -> None:
     assert done == {"a": "A", "b": "B", "c": "C", "d": "D"}
     assert lost.pop("spin") == "took more than 1 s of CPU time"
     assert lost == {"crash": "its process ended by signal SIGABRT", "hang": "did nothing for most of 10 s"}
+
+
+def test_tasks_are_done_in_the_folder_of_the_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The template was started in another folder; relative paths must mean the same to both."""
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        with ProcessPool(working_folder, 1, timeout_s=60.0, memory_mb=16_384) as pool:
+            pool.submit(".")
+            (found,) = pool.results()
+        assert isinstance(found, Finished) and found.result == str(folder.resolve())
 
 
 PLAIN_SCRIPT = """

@@ -238,7 +238,7 @@ def test_unknown_parsers_and_questions_of_results_are_named_and_ties_are_level(
     figures = {name: {"f1": Figure(value=0.5, n=2)} for name in ("a", "b")}
     tied = summary.model_copy(update={"primary": "f1", "parsers": figures, "ranking": ranking})
     told = " ".join(run_verdict(tied, [], ""))
-    assert "Level with it: b; the order among them is that of their names." in told
+    assert "Tied with it: b." in told
     console = Console(width=120, record=True, file=io.StringIO())
     console.print(leaderboard(tied))
     assert console.export_text().count("★") == 3  # both rows and the legend

@@ -27,7 +27,7 @@ def in_words(choice: Choice) -> list[str]:
         )
         level = [c.parser for c in choice.candidates[1:] if abs(c.guess - best.guess) < SAME_VALUE]
         if level:
-            sentences.append(f"Level with it: {', '.join(level)}; of equal ones the cheapest is named first.")
+            sentences.append(f"Tied with it: {', '.join(level)}; the cheapest is listed first.")
     else:
         sentences.append(_basis(choice))
     if choice.same_as_best:

@@ -159,7 +159,7 @@ def _cell(figure: Figure | None, column: FigureInfo, *, wide: bool) -> Text:
 
 def _legend(summary: Summary, left_out: Sequence[str]) -> list[RenderableType]:
     info = summary.info(summary.primary)
-    failed = "count as pages without an answer" if summary.failures_count else "are left out of the means"
+    failed = "count as empty output" if summary.failures_count else "are left out of the means"
     parts = [f"second line: {INTERVAL}; failed pages {failed}"]
     if summary.ranking.best is not None:
         parts.insert(0, f"sorted by {info.label} ({info.name})")
@@ -172,7 +172,7 @@ def _legend(summary: Summary, left_out: Sequence[str]) -> list[RenderableType]:
             "equivalent": f"{STATES['equivalent']} = equivalent to it within ±{info.margin or 0:g}",
         }
         marked = [f"{BEST} leader", *(text for state, text in words.items() if state in states)]
-        parts.append("; ".join(marked) + ("; the others are worse" if "worse" in states else ""))
+        parts.append("; ".join(marked) + ("; unmarked = significantly worse" if "worse" in states else ""))
     if left_out:
-        parts.append(f"no room here for {', '.join(left_out)}: see a wider terminal, or parsemark report")
+        parts.append(f"hidden for lack of width: {', '.join(left_out)}; see parsemark report")
     return [Text(), *(Text(part, style="dim") for part in parts)]

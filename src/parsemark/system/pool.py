@@ -288,7 +288,7 @@ class Template:
         """Return the id of a new process that does `function(pipe, *args)`; ChildProcessError without one."""
         with self._asking():
             try:
-                self._requests.send(("start", function, args))
+                self._requests.send(("start", function, (_working_folder(), *args)))
                 reduction.send_handle(self._requests, pipe.fileno(), self.pid)
                 pid = self._requests.recv()
             except (EOFError, OSError) as error:
@@ -377,7 +377,20 @@ def _fork_as_asked(requests: Connection) -> None:
             worker.close()
 
 
-def _work(requests: Connection, function: Callable[..., None], pipe: Connection, *args: Any) -> None:
+def _working_folder() -> str | None:
+    """Return the folder that relative paths start from now; None where it was removed."""
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:
+        return None
+
+
+def _work(
+    requests: Connection, function: Callable[..., None], pipe: Connection, folder: str | None, *args: Any
+) -> None:
     requests.close()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if folder is not None:  # the template may have started elsewhere
+        with contextlib.suppress(OSError):
+            os.chdir(folder)
     function(pipe, *args)

@@ -49,7 +49,7 @@ class Terms:
 def run_verdict(
     summary: Summary, records: Sequence[ParseRecord], corpus: str, terms: Terms | None = None
 ) -> list[str]:
-    """Sentences, the answer first; without truth what is known, and the next step."""
+    """Return the verdict in sentences, the answer first; without truth, the next step."""
     best = summary.ranking.best
     figure = summary.figure(best, summary.primary) if best is not None else None
     if best is None or figure is None or figure.value is None:
@@ -65,13 +65,13 @@ def run_verdict(
     same = [p for p, v in verdicts.items() if v.state in ("equal", "equivalent")]
     head = f"Best so far: {best}, statistically indistinguishable from {listed(open_)}."
     head = head if open_ else f"Best: {best}."
-    head = head if recipe.needs_labels else f"Judged by the documents themselves, {head[0].lower()}{head[1:]}"
+    head = head if recipe.needs_labels else head.replace(":", " (judged without truth):", 1)
     beginning = f"{head} Its" if len(summary.parsers) > 1 else f"{best}: its"
     said = [f"{beginning} {name} is {figure.value:.2f} ({info.label}{interval})."]
     if level := [p for p in open_ if verdicts[p].is_level]:
-        said.append(f"Level with it: {listed(level)}.")
+        said.append(f"Tied with it: {listed(level)}.")
     if same:
-        said.append(f"As good: {listed(same)}; choose between them by time, cost or licence.")
+        said.append(f"Equally good: {listed(same)}. Choose by time, cost or licence.")
     said += [*_fails_on(summary, best, records), *_better_elsewhere(summary)]
     gaps = {p: math.inf if (d := verdicts[p].difference) is None else abs(d) for p in open_}
     for other in sorted(open_, key=gaps.__getitem__)[:1]:
@@ -183,10 +183,10 @@ def _without_truth(summary: Summary, records: Sequence[ParseRecord], corpus: str
         label = summary.info(summary.primary).label
         return [f"No output of {listed(nothing)} is right: the {title} score is 0.00 ({label})."]
     if summary.counts.get("pages with truth") != 0:
-        return [f"Nothing to compare: of these {pages} none has what {summary.protocol} asks for."]
+        return [f"Nothing to compare: none of these {pages} has what {summary.protocol} requires."]
     said = [
         f"No page has truth, so there is no {title} score. {counted(len(parsers), 'parser')} read {pages}"
-        + (f"; no answer from {listed(bad)}." if bad else ", each with an answer to every page.")
+        + (f"; failed: {listed(bad)}." if bad else ", without failures.")
     ]
     step = f"parsemark choose {shlex.quote(corpus) if corpus else 'CORPUS'} --labels 10"
-    return [*said, f"Next: {step} ranks them by agreement and names the pages whose labels tell most."]
+    return [*said, f"Next: {step} ranks them by agreement and lists the most informative pages to label."]

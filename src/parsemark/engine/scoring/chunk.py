@@ -26,6 +26,7 @@ from parsemark.store.blobs import BlobStore
 from parsemark.store.tables import PROTOCOL_TABLES, SORT_KEYS
 from parsemark.system import make_folder, write_bytes
 from parsemark.system.scratch import ScratchFolder
+from parsemark.system.secrets import without_folders
 from parsemark.version import __version__
 
 
@@ -348,6 +349,8 @@ def _prediction_row(prediction: Prediction) -> dict[str, Any]:
 
 def _frame(table: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     columns = {column: [_plain(row[column]) for row in rows] for column in schema_of(table)}
+    if said := columns.get("message"):  # shown in reports, and passed on in bundles
+        columns["message"] = [text and without_folders(text) for text in said]
     return pl.DataFrame(columns, schema=schema_of(table)).sort(SORT_KEYS[table], maintain_order=True)
 
 

@@ -39,8 +39,8 @@ def by_document(documents: DocumentSums) -> dict[str, float]:
 def missing_notes(figure: FigureSums, value: Mapping[str, float]) -> list[str]:
     """Name the parsers that have no value."""
     missing, info = [parser for parser in figure.sums if parser not in value], figure.info
-    why = f"nothing of what it is taken over ({info.denominator}) is there"
-    return [f"No {info.label}, and so no place, for {listed(missing)}: {why}."] if missing else []
+    why = f"there is nothing in its denominator ({info.denominator})"
+    return [f"No {info.label}, so no rank, for {listed(missing)}: {why}."] if missing else []
 
 
 def resolution_notes(info: FigureInfo, n_documents: int, resolution: float | None) -> list[str]:
@@ -97,8 +97,8 @@ def type_notes(new_types: NewTypes | None, verdicts: Sequence[Verdict], best: st
     if not resolved:
         return [f"{new}."]
     if open_:
-        return [f"{new}; whether it leads {listed(open_)} there, too, is open."]
-    return [f"{new}, and its lead holds there, too."]
+        return [f"{new}. Whether its lead over {listed(open_)} holds there is open."]
+    return [f"{new}. Its lead holds there, too."]
 
 
 def dominance_notes(documents: DocumentSums, best: str, tools: Sequence[str]) -> list[str]:
@@ -116,8 +116,7 @@ def dominance_notes(documents: DocumentSums, best: str, tools: Sequence[str]) ->
     alike = by_document(documents)
     listed = ", ".join(f"{p} {alike[p]:.3f}" for p in sorted(alike, key=lambda p: -sign * alike[p])[:3])
     notes = (
-        f"{documents.names[first]} holds {round(100 * shares[first])} % of what {info.label} counts and "
-        f"decides it: {counted(n, 'document')} count like {effective_df(shares) + 1}. "
-        f"If every document counted alike: {listed}."
+        f"{documents.names[first]} holds {round(100 * shares[first])} % of the weight of {info.label}: "
+        f"{counted(n, 'document')} count like {effective_df(shares) + 1}. With equal weights: {listed}."
     )
-    return [notes + (f" Without it {other} would be first, not {best}." if other != best else "")]
+    return [notes + (f" Without it {other} would lead, not {best}." if other != best else "")]
