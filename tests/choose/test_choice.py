@@ -1,5 +1,6 @@
 """The choice itself, on runs of workers that are made for it."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -202,6 +203,10 @@ def test_an_estimate_for_more_pages_says_so_and_names_what_bench_shows(tmp_path:
     assert choice.is_estimated
     for c in choice.candidates:
         assert c.labelled == summary.figure(c.parser, summary.primary)
+    for row, c in zip(json.loads(as_json(choice))["candidates"], choice.candidates, strict=True):
+        assert c.labelled is not None and row["labelled"]["value"] == c.labelled.value
+        assert Figure.model_validate(row["estimate"]) == c.estimate
+        assert (row["behind"] and Verdict.model_validate(row["behind"])) == c.behind
     words = " ".join(in_words(choice))
     assert "Scores are estimates for all 10 pages from 4 labelled pages" in words
     best = summary.figure(choice.best.parser, summary.primary)

@@ -2,9 +2,9 @@
 
 import json
 import shlex
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter
 
 from parsemark.choose.choice import Choice, ParserCandidate
 from parsemark.plain_words import counted, rounded
@@ -96,8 +96,7 @@ def recommended(choice: Choice, corpus: str) -> str:
 
 def as_json(choice: Choice) -> str:
     """Everything, for other programs."""
-    data: dict[str, Any] = asdict(choice)
-    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+    return TypeAdapter(Choice).dump_json(choice, indent=2).decode() + "\n"
 
 
 def begun_with(path: Path) -> tuple[str, ...] | None:
