@@ -150,6 +150,20 @@ def test_a_file_that_fits_no_page_is_named(tmp_path: Path, name: str, said: str)
     assert [s.truth is None for s in corpus.samples()] == [False, is_theirs, is_theirs]
 
 
+def test_a_document_that_is_named_as_a_page_has_files_of_its_own(tmp_path: Path) -> None:
+    for name in ("x.p1", "x.p2", "x.p3", "y"):
+        make_pdf(tmp_path / f"{name}.pdf")
+    make_pdf(tmp_path / "y.p1.pdf")
+    for name in ("x.p1.no-tables", "x.p2.html", "x.p3.p1.no-tables", "y.p1.no-tables"):
+        write(tmp_path / name, "<table><tr><td>a</td></tr></table>" * name.endswith("html"))
+    corpus = load_corpus(f"folder:{tmp_path}")
+    found = {s.document: s.truth and len(s.truth.tables) for s in corpus.samples()}
+    assert found == {"x.p1": 0, "x.p2": 1, "x.p3": 0, "y": 0, "y.p1": None}, (
+        "a page of y.pdf, if there is one"
+    )
+    assert not corpus.left_out
+
+
 def test_two_truths_of_one_table_leave_the_page_without(tmp_path: Path) -> None:
     make_pdf(tmp_path / "x.pdf")
     write(tmp_path / "x.p1.t1.csv", "a,b\n")

@@ -444,6 +444,28 @@ def test_killed_it_goes_on_where_it_was(folder: Path) -> None:
         assert truth(folder, 1).tables[0].table.text_rows()[0][0] == f"kept {k}"
 
 
+def test_the_list_says_where_the_truth_of_each_page_comes_from(folder: Path) -> None:
+    (folder / "report.p1.t1.csv").write_text("by,hand\n")
+
+    def said(work: Work) -> dict[str, str]:
+        return {row["sample"][-2:]: row["truth"] for row in work.overview()}
+
+    work = Work(folder)
+    add = {"do": "add", "category": "table"}
+    work._starts["report-p3"] = Start((Element("t1", "table", table=Table.from_rows([["a"]])),), {}, {})
+    assert said(work) == {"p1": "typed by hand", "p2": "none", "p3": "none: proposed by parsers"}
+    work.edit("report-p2", add, "Ada", "nonce-0002", 0).result()
+    assert said(work)["p2"] == "none: edited, not accepted"
+    for name in ("report-p1", "report-p2"):
+        work.accept(name, "Ada", work.state(name).revision).result()
+    work.edit("report-p2", add, "Ada", "nonce-0003", work.state("report-p2").revision).result()
+    assert said(work) == {"p1": "accepted", "p2": "accepted, edited since", "p3": "none: proposed by parsers"}
+    work.close()
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
+        listed = Annotator(links[LINK], "Ada", "report-p1").client.get("/").text
+    assert '<td class="text">accepted, edited since</td>' in listed
+
+
 def test_what_a_hand_did_while_nobody_annotated_stays(folder: Path) -> None:
     """Files that came, were changed or were removed are as they were left, and the page is to be accepted."""
     for page in (1, 2, 3):

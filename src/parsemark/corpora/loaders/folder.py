@@ -247,9 +247,11 @@ def _take(path: Path, documents: _ByName) -> bool:
     """Give a file to the document that it is named after; False if it is not named as truth is."""
     parts = _NAME.fullmatch(path.name)
     document = documents.get(path.with_name(parts[1])) if parts else None
-    if parts is None or document is None:
+    page, table = (parts[2], parts[3]) if parts and document else (None, None)
+    document = document or documents.get(path.with_suffix(""))  # a PDF may itself be called `report.p1.pdf`
+    if document is None:
         return False
-    page, table, suffix = parts[2], parts[3], parts[4].lower()
+    suffix = path.suffix.lower()
     if page is not None and suffix in (*FORMATS, *(() if table else (PAGE_SUFFIX, f".{NO_TABLES}"))):
         number = int(table) if table else None
         document.labels.append(_Label(int(page), number, path, suffix == f".{NO_TABLES}"))

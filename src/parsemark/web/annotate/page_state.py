@@ -208,6 +208,17 @@ class PageState:
         return bool(self.accepted) and self.accepted[-1][1] != self.page
 
     @property
+    def truth(self) -> str:
+        """Where the truth of the page comes from, in words; a proposal is none."""
+        if self.accepted:
+            return "accepted, edited since" if self.is_changed else "accepted"
+        if self.has_truth:
+            return "typed by hand"
+        if self.n_edits:
+            return "none: edited, not accepted"
+        return "none: proposed by parsers" if self.page.elements else "none"
+
+    @property
     def doubts(self) -> dict[str, list[tuple[int, int, float]]]:
         """Cells that the parsers do not agree on and nobody has settled: by another text, or by
         accepting the page. They move with rows and columns that come and go.
