@@ -68,8 +68,12 @@ def in_words(v: Verdict, info: FigureInfo, extent: str, *, better_first: bool = 
 def comparison_markdown(comparison: Comparison, *, better_first: bool = True) -> str:
     """Words, figures and most changed pages, ready for a pull request."""
     first = comparison.primary
+    words = in_words(first, comparison.info(first.figure), comparison.extent, better_first=better_first)
+    if comparison.is_incomplete:
+        values = f"{rounded(first.value_a)} against {rounded(first.value_b)} so far"
+        words = f"Whether {first.a} or {first.b} is better is open: the run is incomplete ({values})."
     lines = [
-        in_words(first, comparison.info(first.figure), comparison.extent, better_first=better_first),
+        words,
         "",
         f"| figure | {markdown_cell(comparison.a)} | {markdown_cell(comparison.b)} "
         "| difference | 95 % interval | p | verdict |",

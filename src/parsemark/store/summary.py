@@ -118,6 +118,11 @@ class Verdict(FrozenModel):
         """Whether the figures are the same and the documents do not say more: nobody is ahead."""
         return self.state == "not_resolved" and self.difference is not None and abs(self.difference) < 1e-12
 
+    def undecided(self) -> Verdict:
+        """The same values without a decision."""
+        nothing = {"low": None, "high": None, "p": None, "state": "not_resolved", "new_types": None}
+        return self.model_copy(update=nothing)
+
     def seen_from(self, parser: str) -> Verdict:
         """The same verdict with `parser` as A."""
         if parser == self.a:
@@ -171,6 +176,7 @@ class Ranking(FrozenModel):
     )
     """The documents that hold most of what the figure counts, with their share."""
     new_types: NewTypes | None = None  # None where nothing is known about document types
+    is_incomplete: bool = False  # whether answers are still to be had: until then nothing is decided
     notes: list[str] = Field(default_factory=list)
     """What can be resolved, and a warning where there are few documents."""
 

@@ -3,6 +3,7 @@
 The verdict on a pair is made in one place, `run_scores.pair_verdicts`, for leaderboards and `compare`.
 """
 
+import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -47,6 +48,7 @@ class Comparison:
     n_pages: int
     extent: str  # on how many pages of how many documents
     pages: tuple[PageDifference, ...]  # pages that differ, largest difference first
+    is_incomplete: bool = False  # whether answers are still to be had: until then nothing is decided
 
     @property
     def gain(self) -> float | None:
@@ -188,6 +190,9 @@ def compare_in_tables(
         raise UsageError(f"{name} gives nothing that {summary.protocol} scores; it has figures of: {scored}.")
     # A ranking leaves out parsers without a value, and has no verdicts where nobody earned anything.
     verdicts = [rank(f).verdict(a, b) or verdicts_on_pairs(f, [(a, b)])[0] for f in compared]
+    if summary.ranking.is_incomplete:
+        undecided = _comparison(compared, [verdict.undecided() for verdict in verdicts], a, b)
+        return dataclasses.replace(undecided, is_incomplete=True)
     return _comparison(compared, verdicts, a, b)
 
 

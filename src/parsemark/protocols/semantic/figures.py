@@ -129,10 +129,14 @@ def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
 
 def _open(ranking: Ranking) -> Ranking:
     """The same pairs without a decision: tables that were not judged must win nothing for anybody."""
-    nothing = {"low": None, "high": None, "p": None, "state": "not_resolved", "new_types": None}
-    verdicts = [verdict.model_copy(update=nothing) for verdict in ranking.verdicts]
-    ranks = dict.fromkeys(ranking.ranks, (1, len(ranking.ranks)))
-    return ranking.model_copy(update={"best": None, "ranks": ranks, "verdicts": verdicts, "resolution": None})
+    open_: dict[str, Any] = {
+        "best": None,
+        "ranks": dict.fromkeys(ranking.ranks, (1, len(ranking.ranks))),
+        "verdicts": [verdict.undecided() for verdict in ranking.verdicts],
+        "resolution": None,
+        "is_incomplete": True,
+    }
+    return ranking.model_copy(update=open_)
 
 
 def _by_characters(protocol: SemanticOptions, tables: RunTables) -> Iterator[str]:
