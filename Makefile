@@ -6,7 +6,7 @@ DATA ?= ../shared/data
 KERNEL := $(wildcard cpp/*.cpp cpp/*.hpp) CMakeLists.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help bench test check conformance speed judge-demo faults wheels workers docs system clean
+.PHONY: help bench test check conformance speed judge-demo faults wheels docs system clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -37,9 +37,6 @@ faults: .stamps/test .stamps/system  ## Attack the promises: new random examples
 
 wheels: .stamps/test  ## Build all wheels and the sdist, install each into an empty environment, run the demo and the plug-ins' tests
 	$(BIN)/python -m pytest -m packaging tests/packaging
-
-workers: .stamps/install  ## Make what follows from the headers of workers: locks, and their table in docs/parsers.md
-	PYTHONPATH=. $(BIN)/python scripts/write_parser_table.py
 
 docs: .stamps/install  ## Build the documentation site in build/docs, strictly
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --group docs

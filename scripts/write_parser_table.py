@@ -1,30 +1,14 @@
-"""Makes what follows from the headers of workers (`make workers`): locks, and their table in the docs."""
+"""Writes the table of parsers in docs/parsers.md anew from the workers' own declarations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from parsemark.errors import ParserError
-from parsemark.parsers.catalogue import builtin_scripts, get_parser, parser_names
-from parsemark.parsers.declaration import read_declaration
-from parsemark.parsers.environment import needs_lock, read_lock, write_lock
+from parsemark.parsers.catalogue import get_parser, parser_names
 from parsemark.parsers.parser import Parser
 from parsemark.specs import format_option
 
 BEGIN, END = "<!-- parsers: begin -->", "<!-- parsers: end -->"
-
-
-def unlocked(scripts: Iterable[Path]) -> Iterator[Path]:
-    """The workers whose lock is missing, or was made of other packages than they list."""
-    for script in scripts:
-        declaration = read_declaration(script)
-        try:
-            is_locked = bool(read_lock(script, declaration)) or not needs_lock(declaration)
-        except ParserError:
-            is_locked = False
-        if not is_locked:
-            yield script
 
 
 def parser_table() -> str:
@@ -91,7 +75,5 @@ def _plain(text: str) -> str:
 
 
 if __name__ == "__main__":
-    for worker in unlocked(builtin_scripts().values()):
-        write_lock(worker, read_declaration(worker))
     page = Path(__file__).parents[1] / "docs" / "parsers.md"
     page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8")

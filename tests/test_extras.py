@@ -84,7 +84,7 @@ for line in sys.stdin:
     print("ended", code, flush=True)
     print("ended", code, file=sys.stderr, flush=True)
 """
-    fine = [["pairs", str(pairs)], ["list", "metrics"], ["doctor"], ["bench", "--help"]]
+    fine = [["pairs", str(pairs)], ["metrics"], ["doctor"], ["bench", "--help"]]
     refused = [["bench"], ["corpus", "info", "demo"], ["report", "x"], ["choose", "demo"], ["annotate", "x"]]
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", ABSENT + code],

@@ -19,7 +19,7 @@ EXPORTED = [
 
 RUN = [
     "create", "is_baseline", "manifest", "open", "path", "prediction", "protocol_folder", "protocols", "raw",
-    "records", "repeats", "repeats_by", "run_tables", "scanning", "scores", "summary", "table", "truth",
+    "records", "run_tables", "scanning", "scores", "summary", "table", "truth",
 ]  # fmt: skip
 """What users of a run may rely on; all else is the engine's, in `store/folder.py`."""
 

@@ -19,7 +19,6 @@ PLAIN_DECORATORS = {
 CALLED_FROM_OUTSIDE = {
     "format_commands": "typer calls it to list commands",
     "format_epilog": "typer calls it to end the help of a command",
-    "format_help_text": "typer calls it to write the help of a command",
     "find_class": "pickle.Unpickler calls it",
     "readinto": "io.BufferedReader calls it",
     "handle_starttag": "html.parser calls it",
@@ -30,7 +29,6 @@ CALLED_FROM_OUTSIDE = {
     "homepage": "the table of parsers in docs/parsers.md links it",
     "editable": "uv's own key in a worker's header; it is allowed and makes no difference",
     "merge_list": "OmniDocBench's own key in its annotation; it is kept as it came",
-    "line_with_spans": "OmniDocBench's own key in its annotation; nothing is read from it",
     "REFERENCE": "a category of OmniDocBench: elements of it are named by their value",
 }
 """Names that others call, each with who does."""

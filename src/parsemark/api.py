@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from parsemark.engine.verify_bundle import Verification
     from parsemark.protocols import Summary
     from parsemark.protocols.document.component_scores import TaskResult
-    from parsemark.report.leaderboard_site import BoardResult
+    from parsemark.report.board_site import BoardResult
     from parsemark.store import Run
     from parsemark.verdicts.comparison import Comparison, RunComparison
     from parsemark.verdicts.gate import GateLimits, GateResult
@@ -48,7 +48,6 @@ def bench(
     timeout_s: float = TIMEOUT_S,
     memory_mb: int = MEMORY_MB,
     cache: bool = True,
-    repeats: int = 1,
     overwrite: bool = False,
     strict: bool = False,
     executor: str = EXECUTOR,
@@ -67,7 +66,6 @@ def bench(
         timeout_s: Per page.
         memory_mb: Per worker.
         cache: Use parses of other runs.
-        repeats: How often each page is parsed; from two on without the cache, and scores are means.
         overwrite: Remove the run that `out` holds.
         strict: Refuse a corpus of which something cannot be read.
         executor: `local` or `ray`.
@@ -85,7 +83,6 @@ def bench(
         timeout_s=timeout_s,
         memory_mb=memory_mb,
         cache=cache,
-        repeats=repeats,
         protocols=protocols,
         executor=executor,
         address=address,
@@ -106,7 +103,6 @@ def parse_options(
     executor: str = EXECUTOR,
     address: str | None = None,
     protocols: str | Sequence[str] | None = None,
-    repeats: int = 1,
     command: tuple[str, ...] = (),
 ) -> ParseOptions:
     """Options as the engine takes them; a wrong protocol is refused here, before anything is parsed."""
@@ -120,7 +116,6 @@ def parse_options(
         n_workers=workers,
         limits=PageLimits(timeout_s=timeout_s, memory_mb=memory_mb),
         cache=default_cache_folder() if cache else None,
-        repeats=repeats,
         anew=not cache,
         executor=executor,
         address=address,
@@ -156,11 +151,7 @@ def parse(
     folder = run_folder(out, loaded)
     if overwrite:
         RunFolder.remove(folder)
-    if options.repeats > 1:
-        options = replace(options, cache=None)
     run = parse_corpus(folder, loaded, chosen, options, events)
-    for number in range(2, options.repeats + 1):
-        parse_corpus(RunFolder.of(run).repeat(number), loaded, chosen, options, events)
     add_made_of_others(run, made, [parser.name for parser in chosen])
     return run
 
@@ -326,6 +317,8 @@ def make_corpus(
     corpus: str | Path | Corpus | None = None,
     sources: Sequence[str | Path] = (),
     workers: int | None = None,
+    commit: str | Path | None = None,
+    reveal: str | Path | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> MadeCorpus:
     """Make a corpus with a maker, which another package brings (`pip install parsemark-makers`).
@@ -338,6 +331,9 @@ def make_corpus(
         corpus: The corpus whose pages are copied with changes (`degraded`, `misleading`).
         sources: Files that the maker reads (`latex`, `features`).
         workers: Processes; one per CPU by default.
+        commit: File for a commitment to the pages; its secret is written beside it, as `FILE.secret.json`.
+            Without a seed one is drawn.
+        reveal: A secret: make its pages again and compare them with the commitment beside it.
         progress: Called with the number of new pages or documents, and with the total if it is known.
 
     Raises:
@@ -353,6 +349,8 @@ def make_corpus(
         corpus=None if corpus is None else _loaded(corpus),
         sources=[Path(source) for source in sources],
         workers=workers,
+        commit=None if commit is None else Path(commit),
+        reveal=None if reveal is None else Path(reveal),
         progress=progress or (lambda n, total: None),
     )
 
@@ -438,9 +436,9 @@ def board(
         out: The site's folder: new, empty, or an older board.
         corpora: For the truth of `verify`, and for pictures in the reports.
         verify: Score every bundle anew; one that does not verify is not shown.
-        reports: Write the report of every leaderboard.
+        reports: Write the report of every league.
     """
-    from parsemark.report.leaderboard_site import build_board
+    from parsemark.report.board_site import build_board
 
     loaded = [_loaded(corpus) for corpus in corpora]
     paths = [Path(path) for path in bundles]
@@ -558,11 +556,36 @@ def score_task(
         corpus: For layout: whose truth the boxes are held against.
         protocol: A spec of `document`.
     """
-    from parsemark.protocols.document.annotation import annotation_of
-    from parsemark.protocols.document.component_scores import score_file
+    from parsemark.engine import component_tasks
 
-    pages = (annotation_of(s.truth) for s in _loaded(corpus).samples() if s.truth) if task == "layout" else ()
-    return score_file(task, Path(predictions), pages, protocol)
+    return component_tasks.score_task(task, Path(predictions), lambda: _loaded(corpus), protocol)
+
+
+def bench_task(
+    task: str,
+    corpus: str | Path | Corpus,
+    parsers: Sequence[str],
+    options: ParseOptions,
+    *,
+    out: str | Path | None = None,
+    protocol: str = "document",
+    events: Events | None = None,
+) -> tuple[Path, dict[str, TaskResult]]:
+    """Cut the elements of a task out of a corpus, run parsers on the crops, and score what they made.
+
+    Returns:
+        The folder, which holds what each parser made of the crops as `PARSER.json`, and the results.
+    """
+    from parsemark.engine import component_tasks
+
+    chosen = component_tasks.crop_task(task)
+    component_tasks.document_protocol(protocol)  # a wrong one is refused before anything is parsed
+    loaded = _loaded(corpus)
+    folder = Path(out) if out is not None else Path("runs") / f"{loaded.name}-{task}"
+    annotation = component_tasks.crops_for(loaded, chosen, folder)
+    crops = _loaded(f"omnidocbench:{annotation}")
+    run = parse(crops, parsers, options, out=folder / "run", events=events)
+    return folder, component_tasks.score_crops(run, crops, annotation, chosen, protocol)
 
 
 def _loaded(corpus: str | Path | Corpus, *, strict: bool = False) -> Corpus:

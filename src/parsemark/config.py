@@ -20,11 +20,14 @@ class _Section(BaseModel):
 
 
 class BenchSettings(_Section):
-    """What `parsemark bench` runs."""
+    """What `parsemark bench` and `parsemark parse` run."""
 
     corpus: str | None = None
     parsers: list[str] | None = Field(default=None, min_length=1)
     protocols: list[str] | None = Field(default=None, min_length=1)
+    match: str | None = None
+    metrics: list[str] | None = Field(default=None, min_length=1)
+    rank_by: str | None = None
     pages: str | None = None
     out: str | None = None
     workers: int | None = Field(default=None, ge=1)
@@ -43,7 +46,6 @@ class GateSettings(_Section):
     min: dict[str, float] = Field(default_factory=dict)
     max_drop: float | None = Field(default=None, ge=0)
     interval: bool | None = None
-    regressions: bool | None = None
     max_failures: int | None = Field(default=None, ge=0)
     max_slowdown: float | None = Field(default=None, ge=1)
     max_memory: float | None = Field(default=None, ge=1)
@@ -60,14 +62,15 @@ class SettingsFile(_Section):
     gate: GateSettings = GateSettings()
 
 
-_FLAGS = {"parsers": "parser", "protocols": "protocol", "max_cost_usd": "max_cost"}
+_FLAGS = {"parsers": "parser", "protocols": "protocol", "metrics": "metric", "max_cost_usd": "max_cost"}
 """Keys of the file whose flag has another name, since a flag is given once for each of several."""
+_NOT_OF_PARSE = ("match", "metrics", "rank_by", "report")
 
 
 def read_settings(path: Path) -> SettingsFile:
     """Read a settings file; UsageError names the key that is not valid."""
     if not path.is_file():
-        raise UsageError(f"{path} is not a file.")
+        raise UsageError(f"{path} cannot be read: it is no file.")
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
@@ -89,7 +92,8 @@ def defaults_of_commands(settings: SettingsFile) -> dict[str, dict[str, Any]]:
         gate["minimum"] = [f"{name}={value}" for name, value in least.items()]
     if baseline is not None:
         gate["old"] = baseline
-    return {"bench": named, "gate": gate}
+    parse = {_FLAGS.get(k, k): v for k, v in bench.items() if k not in _NOT_OF_PARSE}
+    return {"bench": named, "parse": parse, "gate": gate}
 
 
 def settings_text(*, corpus: str, parsers: Sequence[str], protocols: Sequence[str], name: str) -> str:

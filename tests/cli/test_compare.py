@@ -81,18 +81,6 @@ def test_the_order_of_the_sides_only_turns_the_sign(runs: tuple[Run, Run]) -> No
         assert a.p == pytest.approx(b.p, abs=0.02)
 
 
-def test_an_incomplete_run_decides_nothing(runs: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The ranking was open and `compare` named a winner."""
-    summary = runs[1].summary()
-    incomplete = summary.ranking.model_copy(update={"is_incomplete": True})
-    opened = summary.model_copy(update={"ranking": incomplete})
-    monkeypatch.setattr(Run, "summary", lambda *_: opened)
-    assert compare_parsers(runs[0], "second", "third").primary.p is None
-    result = CliRunner().invoke(app, ["compare", str(runs[0].path), "second", "third"])
-    assert result.output.startswith("Whether second or third is better is open: the run is incomplete (")
-    assert " better than " not in result.output and " worse " not in result.output
-
-
 def test_a_run_equals_itself(runs: tuple[Run, Run]) -> None:
     result = compare_runs(runs[0], runs[0])
     assert [c.primary.difference for c in result.comparisons] == [0, 0, 0]

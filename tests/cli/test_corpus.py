@@ -1,4 +1,4 @@
-"""`parsemark corpus info --pages` and what is said about a corpus."""
+"""`parsemark corpus list` and what is said about a corpus."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ def test_list_shows_ids_and_what_is_known(tmp_path: Path) -> None:
     make_pdf(tmp_path / "other.pdf")
     write(tmp_path / "report.p2.t1.csv", "a,b\n")
     write(tmp_path / "broken.pdf", "no PDF")
-    result = CliRunner().invoke(app, ["corpus", "info", f"folder:{tmp_path}", "--pages"])
+    result = CliRunner().invoke(app, ["corpus", "list", f"folder:{tmp_path}"])
     assert result.exit_code == 0
     lines = [line.split(maxsplit=3) for line in result.stdout.splitlines()]
     assert lines[:3] == [

@@ -274,7 +274,7 @@ def test_scoring_again_needs_no_corpus(tmp_path: Path, change: str) -> None:
 def test_outputs_that_all_fail_end_with_1_and_a_reason(tmp_path: Path) -> None:
     make_pdf(tmp_path / "docs" / "a.pdf")
     write(tmp_path / "mine" / "a-p1.json", "this is no JSON")
-    command = ["score", str(tmp_path / "mine"), "--corpus", f"folder:{tmp_path / 'docs'}"]
+    command = ["score", "--predictions", str(tmp_path / "mine"), "--corpus", f"folder:{tmp_path / 'docs'}"]
     result = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "run")])
     assert result.exit_code == 1
     assert "mine failed on every page. The first: a-p1.json: The file is not JSON" in result.stdout
@@ -285,9 +285,9 @@ def test_outputs_for_pages_without_truth_are_scored_by_their_evidence(tmp_path: 
     for name in ("mine", "yours"):
         write(tmp_path / name / "a-p1.md", "words")
     command = ["score", "--corpus", f"folder:{tmp_path / 'docs'}", "--out", str(tmp_path / "run")]
-    assert CliRunner().invoke(app, [*command, str(tmp_path / "mine")]).exit_code == 0
+    assert CliRunner().invoke(app, [*command, "--predictions", str(tmp_path / "mine")]).exit_code == 0
     assert list(Run.open(tmp_path / "run").protocols) == ["evidence", "tables"]
-    named = [*command[:-1], str(tmp_path / "other")]
+    named = [*command[:-1], str(tmp_path / "other"), "--predictions"]
     CliRunner().invoke(app, [*named, str(tmp_path / "mine"), "--protocol", "tables"])
     assert CliRunner().invoke(app, [*named, str(tmp_path / "yours")]).exit_code == 0
     assert list(Run.open(tmp_path / "other").protocols) == ["tables"], "a run that is there keeps its own"

@@ -19,28 +19,29 @@ N_KILLS = 5
 """Of each command."""
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 COMMANDS = (
-    "bench --no-score --corpus {corpus} --parser {worker} --out {out}/run --no-cache --workers 2",
+    "parse --corpus {corpus} --parser {worker} --out {out}/run --no-cache --workers 2",
     "bench --corpus {corpus} --parser {worker} --out {out}/run --no-cache --workers 2",
     "score {run}",
     "report {run}",
     "report {run} --out {out}/site",
-    "score {run} --add ensemble",
+    "ensemble {run}",
     "bundle {run} --out {out}/run.zip",
     "verify {bundle} --json {out}/checks.json",
-    "site {bundle} --out {out}/site",
+    "board {bundle} --out {out}/board",
     "export {run} --out {out}/tables",
-    "export {run} --format outputs-md --out {out}/outputs",
-    "export {run} --format charts-png",
-    "export {run} --format badge --parser echo --out {out}/badge.svg",
-    "export {run} --format failure --parser {worker} --page 1-p1 --out {out}/failure",
+    "export {run} --outputs md --out {out}/outputs",
+    "figures {run} --format png",
+    "badge {run} --parser echo --out {out}/badge.svg",
+    "repro {run} {worker} 1-p1 --out {out}/repro",
     "choose {corpus} --parser {worker} --parser {worker}(errors=2) --out {out}/run --no-cache",
     "corpus make typst --pages 4 --out {out}/typst",
     "corpus make synthetic --pages 2 --out {out}/synthetic",
     "corpus make degraded --corpus {corpus} --out {out}/scans",
     "corpus make misleading --corpus {corpus} --out {out}/misleading",
+    "corpus crops demo --kind table --out {out}/crops",
     "corpus sample {pdfs} --pages 4 --out {out}/sample",
-    "corpus export {corpus} --format detector --out {out}/pages",
-    "corpus export demo --format assertions --out {out}/assertions.jsonl",
+    "corpus pages {corpus} --out {out}/pages",
+    "corpus facts demo --out {out}/facts.jsonl",
 )
 
 

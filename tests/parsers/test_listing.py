@@ -47,7 +47,7 @@ def test_add_your_parser_works_as_the_page_says(
     assert code is not None and command is not None
     monkeypatch.chdir(tmp_path)
     Path(command[1]).write_text(code[1])
-    write_page(Path(command[2].split()[1]))
+    write_page(Path(command[2].split()[-1]))
     done = CliRunner().invoke(app, command[2].split(), catch_exceptions=False)
     assert done.exit_code == 0, done.output
     assert "pdfplumber" in done.output and re.search(r"\d+ tables? on page 1", done.output)
@@ -64,7 +64,7 @@ def test_a_parser_of_docx_works_as_the_page_says(tmp_path: Path, monkeypatch: py
     body = "from parsemark_worker import serve, text_output\nserve(lambda pdf, page, options: "
     body += 'text_output("markdown", f"| {page} |\\n|---|\\n| {pdf[-4:]} |"))\n'
     write_worker(tmp_path, body, "my_parser.py", fact=line[1].removeprefix("# "))
-    with zipfile.ZipFile(command[1].split()[1], "w") as file:
+    with zipfile.ZipFile(command[1].split()[-1], "w") as file:
         file.writestr("word/document.xml", "<w:document/>")
     done = CliRunner().invoke(app, command[1].split(), catch_exceptions=False)
     assert done.exit_code == 0, done.output

@@ -9,7 +9,6 @@ from tests.parsers.pages import write_page
 
 from parsemark.errors import ParserError, UsageError
 from parsemark.parsers import get_parser
-from parsemark.parsers.installation import ALLOW_BUILDS
 from parsemark.parsers.releases import (
     commits_between,
     own_package,
@@ -214,15 +213,12 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
 """
 
 
-def test_commits_of_a_working_copy_beside_the_copy_itself(
-    index: Path, repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commits_of_a_working_copy_beside_the_copy_itself(index: Path, repo: Path) -> None:
     script = write_script(repo, '"tabler"', '#\n# [tool.uv.sources]\n# tabler = { path = "package" }\n')
     first, head = git(repo, "rev-parse", "HEAD~2"), git(repo, "rev-parse", "HEAD")
     assert get_parser(f"{script}@git:HEAD~2").name == f"mine@git:{first[:12]}"
     assert words_of(f"{script}@git:HEAD~2", repo) == "commit 1"
     assert words_of(f"{script}@git:{head}", repo) == "commit 3"
-    monkeypatch.setenv(ALLOW_BUILDS, "1")
     assert words_of(str(script), repo) == "not committed"
     assert git(repo, "status", "--porcelain").split("\n")[0] == "M package/tabler.py", "it is not touched"
     assert commits_between(repo, first, "HEAD")[0] == first

@@ -20,7 +20,7 @@ from parsemark.protocols import get_protocol
 from parsemark.protocols.answers.ask import KINDS, ask
 from parsemark.protocols.answers.derive import facts_of_page, question
 from parsemark.protocols.answers.files import read_facts
-from parsemark.protocols.answers.output import AskedOutput, said_words
+from parsemark.protocols.answers.output import AskedOutput
 from parsemark.protocols.answers.retrieval import SIZE, Retriever, chunks_of
 
 ROWS = [["City", "Inhabitants", "Area"], ["Ulm", "126,329", "118.7"], ["Bonn", "330,579", "141.1"]]
@@ -290,9 +290,7 @@ def test_headers_of_several_levels_are_found_however_they_are_cut() -> None:
 
 
 def test_facts_are_written_edited_and_asked(tmp_path: Path) -> None:
-    result = CliRunner().invoke(
-        app, ["corpus", "export", "demo", "--format", "assertions", "--out", str(tmp_path / "facts.jsonl")]
-    )
+    result = CliRunner().invoke(app, ["corpus", "facts", "demo", "--out", str(tmp_path / "facts.jsonl")])
     assert result.exit_code == 0, result.output
     lines = [json.loads(line) for line in (tmp_path / "facts.jsonl").read_text().splitlines()]
     assert len(lines) > 2000 and {"sample", "question", "kind", "arguments"} <= set(lines[0])
@@ -335,7 +333,7 @@ def test_a_line_that_is_no_fact_is_named(tmp_path: Path, line: str | dict[str, o
     path = tmp_path / "facts.jsonl"
     written = line if isinstance(line, str) else json.dumps({**GOOD, "arguments": ARGUMENTS, **line})
     path.write_text(f"\n{written}\n")
-    with pytest.raises(CorpusError, match="line 2 is not an assertion") as raised:
+    with pytest.raises(CorpusError, match="line 2 is no fact of `corpus facts`") as raised:
         read_facts(str(path))
     assert why in str(raised.value) and "Error" not in str(raised.value) and ".." not in str(raised.value)
 
@@ -377,14 +375,6 @@ def test_pages_of_a_document_are_asked_together() -> None:
     assert {row.metric for row in rows} == {"answer", "found_tokens", "found_headings"}
     assert all(row.value == 1 for row in rows)
     assert not replace(protocol, scope="page").whole_documents
-
-
-def test_a_broken_chinese_line_says_what_it_says() -> None:
-    """An output breaks a sentence where the page does, as a blank or as a new line; Korean has blanks."""
-    whole = said_words("本公司的年度报告于三月发布,收入增长。")
-    assert said_words("本公司的年度报 告于三月\n发布,收入增长。") == whole
-    assert said_words("서울 시청") == ("서울", "시청")
-    assert said_words("版本 2 发布 in May") == ("版本", "2", "发布", "in", "may")
 
 
 def test_a_sentence_in_a_cell_of_a_table_is_found() -> None:

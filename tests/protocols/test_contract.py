@@ -1,9 +1,7 @@
 """A protocol that nobody has heard of shows up everywhere: the contract of `protocols/contract.py`."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import polars as pl
 import pytest
@@ -19,7 +17,6 @@ from parsemark.protocols import Presentation, Summary, canonical_specs, get_prot
 from parsemark.report import build_report
 from parsemark.report.chunks import decode
 from parsemark.report.comparison_text import comparison_markdown
-from parsemark.report.source import Drawing
 from parsemark.store import Run
 from parsemark.verdicts.comparison import compare_parsers, compare_runs
 
@@ -80,20 +77,13 @@ def test_charts_that_cannot_be_made_cost_only_themselves(
         raise KeyError("no such column")
 
     recipe = type(get_protocol("words"))
-    acme = ModuleType("acme_drawing")
-    acme.DRAWING = Drawing(charts=raises, parser_charts=raises)  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "acme_drawing", acme)
-    drawn = Presentation(drawing="acme_drawing:DRAWING")
-    monkeypatch.setattr(recipe, "presentation", lambda _: drawn)
-    with pytest.warns(UserWarning, match=r"acme_drawing:DRAWING: its charts .* \(KeyError: 'no such"):
+    monkeypatch.setattr(recipe, "presentation", lambda _: Presentation(charts=raises, parser_charts=raises))
+    with pytest.warns(UserWarning, match=r"words: its charts .* \(KeyError: 'no such column'\)"):
         site = build_report(run.path, tmp_path / "site").parent
     assert "Number of words" in (site / "index.html").read_text()
     monkeypatch.setattr(recipe, "presentation", lambda _: Presentation(element_errors=raises))
     with pytest.raises(KeyError):  # no errors would be a claim
         build_report(run.path, tmp_path / "errors")
-    monkeypatch.setattr(recipe, "presentation", lambda _: Presentation(drawing="acme_gone:DRAWING"))
-    with pytest.warns(UserWarning, match=r"acme_gone:DRAWING could not be loaded \(ModuleNotFoundError"):
-        build_report(run.path, tmp_path / "gone")
     monkeypatch.setattr(recipe, "presentation", raises)
     with pytest.warns(UserWarning, match="words: its presentation could not be made"):
         build_report(run.path, tmp_path / "other")

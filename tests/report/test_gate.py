@@ -72,13 +72,7 @@ def lowered(side: GateSide, by: float) -> GateSide:
 
 def test_a_run_passes_against_itself(run: Run) -> None:
     result = gate_runs(run, run, GateLimits(max_drop=0.0, max_slowdown=1.0, max_memory=1.0))
-    assert result.passed and len(result.checks) == 16
-    assert [c.found for c in result.checks if c.name.endswith(("chance", "plain drop"))] == [
-        found
-        for p in ("fair", "good")
-        for found in 2 * [f"{run.summary().figure(p, 'te_f1_con').value:.3f}, identical outputs"]
-    ]
-    assert result.verdicts[1] == "good: identical outputs on all of 40 pages."
+    assert result.passed and len(result.checks) == 10
 
 
 def test_a_drop_of_two_points_is_caught_with_its_pages(run: Run) -> None:
@@ -195,7 +189,7 @@ def test_one_parser_alone_needs_no_allowance_for_others(tmp_path: Path) -> None:
     """Whoever asks for one parser asks one question; asked for all, the gate says what `compare` says."""
     old = fabricate_run(tmp_path / "old", 24, ("a", "b", "c", "d"), seed=1)
     new = fabricate_run(tmp_path / "new", 24, ("b", "c", "d", "a"), seed=2)
-    limits = GateLimits(max_failures=None, regressions=False)
+    limits = GateLimits(max_failures=None)
     (among,) = (c for c in gate_runs(new, old, limits).checks if c.parser == "a")
     verdict = next(c for c in compare_runs(old, new).comparisons if c.a == "a (new)").primary
     assert signed_interval(verdict.low, verdict.high) in among.found
@@ -330,32 +324,11 @@ def without_two_pages(side: GateSide) -> tuple[GateSide, list[str]]:
     return changed(side, matches=matches), lost
 
 
-def other_outputs(side: GateSide, samples: list[str]) -> GateSide:
-    """The side, with other raw outputs on these pages."""
-    own = pl.col("sample").is_in(samples) & (pl.col("parser") == "good")
-    blob = pl.when(own).then(pl.lit("another")).otherwise(pl.col("blob"))
-    return changed(side, parses=side.tables.parses.with_columns(blob=blob))
-
-
 def test_two_pages_that_fall_to_nothing_are_named_and_can_be_forbidden(run: Run) -> None:
     old = GateSide.of(run, None)
     new, lost = without_two_pages(old)
     recipe = get_protocol(old.summary.protocol)
-    default = check_against(recipe, old, other_outputs(new, lost), GateLimits(interval=False), ["good"])
-    assert [c.name for c in default.failed] == [
-        "lost tables",
-        "TE F1 Con: pages that got worse",
-        "errors that rose",
-    ]
-    assert all(sample in "".join(check.pages) for check in default.failed for sample in lost)
-    assert default.verdicts[0].startswith("good got worse on these pages: TE F1 Con ")
-    back = check_against(recipe, new, other_outputs(old, lost), GateLimits(), ["good"])
-    assert (
-        back.passed
-        and "improved on these pages" in back.verdicts[0]
-        and "2 pages better, 0 worse" in back.verdicts[0]
-    )
-    lenient = check_against(recipe, old, new, GateLimits(interval=False, regressions=False), ["good"])
+    lenient = check_against(recipe, old, new, GateLimits(interval=False), ["good"])
     assert lenient.passed and {page.sample for page in lenient.worse} >= set(lost)
     assert any(change.label == "Missed" and change.new > change.old for change in lenient.errors["good"])
     text = gate_markdown(lenient)
@@ -451,36 +424,11 @@ def test_a_kernel_patch_is_no_other_machine(run: Run, tmp_path: Path) -> None:
         RunFolder.of(one).update_manifest(
             lambda m, k=kernel: m.model_copy(update={"machine": {"platform": k, **hardware}})
         )
-    assert timing_between(run, other).is_same_hardware
+    assert timing_between(run, other, ["good", "fair"]).is_same_hardware
     RunFolder.of(other).update_manifest(lambda m: m.model_copy(update={"machine": {**m.machine, "cpu": "z"}}))
-    found = timing_between(run, other)
-    assert not found.is_same_hardware and set(found.references) == {"good", "fair"}
-    scripts = [e.model_copy(update={"spec": f"{e.name}.py"}) for e in other.manifest.parsers]
-    RunFolder.of(other).update_manifest(lambda m: m.model_copy(update={"parsers": scripts}))
-    found = timing_between(run, other)
-    assert not found.references and "different machines" in found.note
-
-
-def test_an_unchanged_parser_is_the_clock_and_cannot_be_slower(run: Run, tmp_path: Path) -> None:
-    """A machine three times as slow fails neither parser; the one that is twice as slow beside it fails, with
-    its pages.
-    """
-    limits = GateLimits(max_slowdown=1.1, max_memory=1.2)
-    for factor, passed in ((3.0, True), (6.0, False)):
-        new = fabricate_run(tmp_path / f"new-{factor}", 40, ("good", "fair"))
-        script = [
-            e.model_copy(update={"fingerprint": "edited"}) if e.name == "good" else e
-            for e in new.manifest.parsers
-        ]
-        RunFolder.of(new).update_manifest(lambda m, s=script: m.model_copy(update={"parsers": s}))
-        slower = pl.when(pl.col("parser") == "good").then(factor).otherwise(3.0)
-        RunFolder.of(new).write_table("parses", new.table("parses").with_columns(pl.col("cpu_s") * slower))
-        result = gate_runs(new, run, limits)
-        checks = {c.parser: c for c in result.checks if c.name == "CPU time"}
-        assert checks["fair"].passed and "the same code" in checks["fair"].found
-        assert checks["good"].passed is passed and bool(checks["good"].pages) is not passed
-    assert all("(2.00 ×)" in page and " s → " in page for page in checks["good"].pages)
-    assert "(2.00 ×)" in gate_markdown(result)
+    found = timing_between(run, other, ["good", "fair"])
+    assert not found.is_same_hardware and "different machines" in found.note
+    assert timing_between(run, other, ["good"]).references == ("fair",)
 
 
 class DriftingSession:

@@ -16,14 +16,14 @@ from parsemark.corpora import load_corpus
 from parsemark.corpora.render import corpus_pictures
 from parsemark.errors import UsageError
 from parsemark.plain_words import format_value
+from parsemark.protocols.charts import Chart, Series
+from parsemark.protocols.tables.soric_charts import N_BINS
 from parsemark.report import build_report
 from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import all_sections, pareto_front
 from parsemark.report.chunks import MAX_CELL_CHARACTERS, MAX_CELLS, decode, prediction_json, write_chunk
-from parsemark.report.drawing import Chart, Series
 from parsemark.report.names import page_file, safe_name
 from parsemark.report.page_chunks import _scores
-from parsemark.report.presentations.tables.charts import N_BINS
 from parsemark.report.source import RunSource, page_values
 from parsemark.report.viewer import element_table, write_images
 from parsemark.store import Run

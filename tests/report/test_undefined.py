@@ -19,6 +19,7 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import ParsemarkError
 from parsemark.plain_words import UNDEFINED
 from parsemark.report import build_report
+from parsemark.report.board_site import build_board
 from parsemark.report.comparison_text import (
     comparison_markdown,
     gate_json,
@@ -26,8 +27,7 @@ from parsemark.report.comparison_text import (
     gate_markdown,
     runs_markdown,
 )
-from parsemark.report.leaderboard_site import build_board
-from parsemark.report.terminal_leaderboard import leaderboard
+from parsemark.report.terminal import leaderboard
 from parsemark.store import Run, RunFolder
 from parsemark.store.bundle import write_bundle
 from parsemark.verdicts.comparison import compare_parsers, compare_runs
@@ -212,9 +212,7 @@ def test_figures_for_papers_are_drawn(runs: tuple[Run, Run], tmp_path: Path) -> 
     pytest.importorskip("matplotlib")
     for run in runs:
         out = tmp_path / run.path.name
-        result = CliRunner().invoke(
-            app, ["export", str(run.path), "--out", str(out), "--format", "charts-svg"]
-        )
+        result = CliRunner().invoke(app, ["figures", str(run.path), "--out", str(out), "--format", "svg"])
         assert result.exit_code == 0, result.output
 
 

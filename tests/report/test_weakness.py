@@ -10,10 +10,9 @@ from tests.report.test_gate import edit_runs
 from tests.report.test_undefined import TABLE, finds_nothing, invents, make_run, with_tables
 from tests.report.test_words import summary_of
 
-from parsemark.protocols import Figure
+from parsemark.protocols import Figure, RunParser
 from parsemark.report import build_report, parser_page
 from parsemark.report.charts.catalogue import TIME, trade_off
-from parsemark.report.drawing import RunParser
 from parsemark.report.parser_page import FEWEST, profile
 from parsemark.report.source import RunSource
 from parsemark.store import Run, RunFolder

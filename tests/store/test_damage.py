@@ -50,7 +50,7 @@ def test_damaged_tables(sound: Run, tmp_path: Path, table: str, damage: str) -> 
 
     shutil.copytree(sound.path, tmp_path / "run")
     run = Run.open(tmp_path / "run")
-    path = RunFolder.of(run).files.path_of(table, run.protocols[0])
+    path = RunFolder.of(run).files.path_of(table)
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
     try:
         run.table(table)

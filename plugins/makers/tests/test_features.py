@@ -16,7 +16,7 @@ from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Category, Element, Prediction, Table
 from parsemark.protocols.facts import TooHardError
 from parsemark.report.build import build_site
-from parsemark.report.terminal_leaderboard import leaderboard
+from parsemark.report.terminal import leaderboard
 from parsemark_makers.features.make import (
     FEATURES,
     MAKERS,

@@ -2,74 +2,89 @@
 
 import json
 import shlex
-from pathlib import Path
+from dataclasses import asdict
+from typing import Any
 
-from pydantic import TypeAdapter
+from parsemark.choose.choice import Choice, ParserCandidate, labels_needed
+from parsemark.plain_words import counted, told_apart_by
+from parsemark.protocols.contract import get_protocol
 
-from parsemark.choose.choice import Choice, ParserCandidate
-from parsemark.plain_words import counted, rounded
-
-SAME_VALUE = 0.0005  # guesses that differ by less look equal
+_NAMED = 3  # kinds of pages on which others do better
+SAME_VALUE = 0.0005  # scores that differ by less look equal
+KIND_LEAD = 0.1  # by how much another parser is ahead on a kind of page before it is named
+PARTLY = 0.8  # share of the pages above which a kind is no kind of its own
 MUCH_CHEAPER = 3.0  # from this ratio of CPU time on a parser is named as the cheap alternative
 BEARABLE_LOSS = 0.1  # what a cheap alternative may lose at most, at the far end of its interval
 
 
 def in_words(choice: Choice) -> list[str]:
-    """Sentences, the answer first; with labels those of `bench`."""
+    """Sentences, the answer first."""
     best = choice.best
-    sentences = list(choice.verdict)
+    level = [c.parser for c in choice.candidates[1:] if abs(c.value - best.value) < SAME_VALUE]
     if best.estimate is None:
         pages = counted(min(choice.budget, choice.n_pages), "page")
         label = f"label {pages} to know" if choice.budget else "only labels (--labels) can tell"
-        sentences.append(
+        sentences = [
             f"{best.parser} agrees most with the others ({best.guess:.2f}). That is a guess without any "
             f"truth: {label}."
-        )
-        level = [c.parser for c in choice.candidates[1:] if abs(c.guess - best.guess) < SAME_VALUE]
-        if level:
-            sentences.append(f"Tied with it: {', '.join(level)}; the cheapest is listed first.")
+        ]
     else:
-        sentences.append(_basis(choice))
+        e = best.estimate
+        sure = "is best" if choice.certain else "leads, but is not certain to be best"
+        sentences = [
+            f"{best.parser} {sure} on your documents: {get_protocol(choice.protocol).title.lower()} score "
+            f"{best.value:.2f} ({choice.figure}, 95 % interval {e.low:.2f} to {e.high:.2f}; mean over "
+            f"{counted(choice.n_pages, 'page')}, from {counted(e.n_labels, 'label')})."
+        ]
+    if level:
+        sentences.append(f"Level with it: {', '.join(level)}; of equal ones the cheapest is named first.")
     if choice.same_as_best:
         gives = "gives" if len(choice.same_as_best) == 1 else "give"
         sentences.append(
             f"{', '.join(choice.same_as_best)} {gives} the same as {best.parser} on all {choice.n_pages} "
             "pages: no label can tell them apart, so choose by time, cost or licence."
         )
-    return sentences + [s for c in choice.candidates[1:] if (s := _cheaper(choice, c)) is not None][:2]
+    sentences += [s for c in choice.candidates[1:] if (s := _cheaper(c, best)) is not None][:2]
+    ahead = [k for k in choice.by_kind if k.parser != best.parser and k.score - k.best_score >= KIND_LEAD]
+    others = [k for k in ahead if k.n_pages <= PARTLY * choice.n_pages]
+    for kind in sorted(others, key=lambda k: k.best_score - k.score)[:_NAMED]:
+        source = f"{counted(kind.n_labels, 'label')}" if kind.n_labels else "a guess"
+        sentences.append(
+            f"On pages with {kind.trait} = {kind.value} ({counted(kind.n_pages, 'page')}) {kind.parser} does "
+            f"better: {kind.score:.2f} against {kind.best_score:.2f} ({source})."
+        )
+    sentences += _unsettled(choice)
+    return sentences
 
 
-def _basis(choice: Choice) -> str:
-    """Of which pages the scores are, and from which labels."""
-    labels = f"{counted(len(choice.labelled), 'labelled page')} of {choice.n_labelled_documents} documents"
-    if not choice.is_estimated:
-        return f"Scores are those of the {labels}, as `bench` shows them."
-    own = choice.best.labelled
-    value = rounded(None if own is None else own.value, 2)
-    return (
-        f"Scores are estimates for all {counted(choice.n_pages, 'page')} from {labels}; on these alone "
-        f"{choice.best.parser} has {value}, as `bench` shows it."
-    )
-
-
-def _cheaper(choice: Choice, candidate: ParserCandidate) -> str | None:
-    best = choice.best
+def _cheaper(candidate: ParserCandidate, best: ParserCandidate) -> str | None:
     if not candidate.cpu_s or not best.cpu_s or best.cpu_s < MUCH_CHEAPER * candidate.cpu_s:
         return None
     times = best.cpu_s / candidate.cpu_s
     ratio = f"{times:.0f}" if times >= 10 else f"{times:.1f}"
-    if best.estimate is None:
+    if candidate.behind is None:
         if best.guess - candidate.guess > BEARABLE_LOSS:
             return None
         return f"{candidate.parser} is {ratio} times cheaper (guess {candidate.guess:.2f})."
-    gap = candidate.behind
-    if gap is None or gap.low is None or gap.high is None:
-        return None
-    ends = sorted((-gap.low, -gap.high) if choice.higher_is_better else (gap.low, gap.high))
-    low, high = (max(end, 0.0) for end in ends)
+    low, high = max(-candidate.behind.high, 0.0), max(-candidate.behind.low, 0.0)
     if high > BEARABLE_LOSS:
         return None
     return f"{candidate.parser} is {ratio} times cheaper and loses {low:.2f} to {high:.2f}."
+
+
+def _unsettled(choice: Choice) -> list[str]:
+    if choice.best.estimate is None or choice.certain:
+        return []
+    others = [c for c in choice.candidates[1:] if c.parser not in choice.same_as_best]
+    open_ = [(c, c.behind.value) for c in others if c.behind is not None and c.behind.high >= 0]
+    n_labels, sentences = len(choice.labelled), []
+    for candidate, gap in open_[:2]:
+        if more := labels_needed(candidate, n_labels, len(choice.candidates), choice.n_pages):
+            number = f"About {counted(more, 'more labelled page')}"
+            if more == choice.n_pages - n_labels:
+                number = f"Labels of all {counted(choice.n_pages, 'page')}"
+            sentences.append(told_apart_by(number, candidate.parser, choice.best.parser, gap))
+    return sentences
 
 
 def next_step(choice: Choice, corpus: str, run: str) -> list[str]:
@@ -78,11 +93,11 @@ def next_step(choice: Choice, corpus: str, run: str) -> list[str]:
         said = ["Use it:", f"  {recommended(choice, corpus)}"]
         if choice.certain or len(choice.labelled) >= choice.n_pages:
             return said
-        more = min(choice.budget + 10, choice.n_pages - len(choice.begun_with))
-        return [f"The budget of new labels is spent. More: --labels {more}", "Until then:", said[1]]
+        more = min(choice.budget + 10, choice.n_pages)
+        return [f"The budget is spent. More: --labels {more}", "Until then:", said[1]]
     pages = [part for page in choice.next_look for part in ("--page", page)]
     return [
-        f"Label next ({choice.n_new} of {choice.budget} done): {', '.join(choice.next_look)}",
+        f"Label next ({len(choice.labelled)} of {choice.budget} done): {', '.join(choice.next_look)}",
         f"  {shlex.join(['parsemark', 'annotate', corpus, '--run', run, *pages])}",
         "or put truth files beside the PDFs (docs/loaders.md), then give the same command again.",
         "A page that is not worth the time: --skip PAGE.",
@@ -91,18 +106,10 @@ def next_step(choice: Choice, corpus: str, run: str) -> list[str]:
 
 def recommended(choice: Choice, corpus: str) -> str:
     """The command that runs the parser on all documents."""
-    return shlex.join(["parsemark", "bench", corpus, "--no-score", "--parser", choice.best.parser])
+    return shlex.join(["parsemark", "parse", "--corpus", corpus, "--parser", choice.best.parser])
 
 
 def as_json(choice: Choice) -> str:
     """Everything, for other programs."""
-    return TypeAdapter(Choice).dump_json(choice, indent=2).decode() + "\n"
-
-
-def begun_with(path: Path) -> tuple[str, ...] | None:
-    """The labels that a choice began with, from its file; None where there is none."""
-    try:
-        pages = json.loads(path.read_bytes())["begun_with"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return tuple(map(str, pages)) if isinstance(pages, list) else None
+    data: dict[str, Any] = asdict(choice)
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str) + "\n"

@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from parsemark.stats.prediction_powered import Floats, Indices
 
 
 @dataclass(frozen=True)
@@ -21,6 +19,10 @@ class LabelOrder:
 
     order: Indices  # pages, the first to be labelled first
     size: Floats  # of each page, its share of the chances; they sum to 1
+
+    def inclusion(self, n_labels: int) -> Floats:
+        """Probability of each page to be among the first `n_labels`."""
+        return inclusion_probabilities(self.size, n_labels)
 
 
 def draw_order(size: Floats, clusters: Sequence[object], seed: int) -> LabelOrder:

@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from parsemark.corpora import Corpus
 from parsemark.errors import PdfError
 from parsemark.formats.notation import fold_notation
-from parsemark.matching.tables import is_positive
 from parsemark.model import Prediction, Status, Table
 from parsemark.pdf import SeenPage, page_text, seen_page
 from parsemark.pdf.page_kinds import MIN_LAYER
-from parsemark.protocols.evidence.words import compare, gives_tables_alone
-from parsemark.stats.detection import ratio
+from parsemark.protocols.evidence.page_evidence import compare, gives_tables_alone
+from parsemark.protocols.tables import is_positive
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")
@@ -35,13 +34,13 @@ _SCRIPTS = dict.fromkeys(map(ord, "^_{}$\\"))
 
 @dataclass(frozen=True)
 class Sanity:
-    """By parser, the first two as means over the pages; NaN where no page tells."""
+    """Means over the pages, by parser; NaN where no page tells."""
 
     invented: Floats  # share of the words in tables that the page does not have
     ragged: Floats  # share of the rows of tables with one filled cell at most
     lost: Floats
-    """Share of the words seen on all pages (inside of its tables, where it gives nothing else) that it has
-    lost or altered: the figures of that name of the protocol `evidence`, added up."""
+    """Share of the words seen on the pages (inside of its tables, where it gives nothing else) that it has
+    lost or altered."""
 
     def trust(self, *, text: bool = False) -> Floats:
         """What a guess from agreement (in whole `text`s, or tables) counts: less where the page contradicts
@@ -90,7 +89,7 @@ def measure_sanity(
     """
     known = {sample: _squeeze(text) for sample, text in layers.items()}
     invented = np.full((len(parsers), len(samples)), np.nan)
-    ragged, words = invented.copy(), np.zeros((len(parsers), 2))  # lost or altered, and all
+    ragged, lost = invented.copy(), invented.copy()
     for i, parser in enumerate(parsers):
         answers = [(k, sample, predictions.get((sample, parser))) for k, sample in enumerate(samples)]
         given = [(k, sample, p) for k, sample, p in answers if p is not None and p.status is Status.OK]
@@ -99,14 +98,15 @@ def measure_sanity(
             # Where such a parser finds no table, nobody asks it for words.
             if seen and sample in seen and (prediction.elements or not finds_tables_alone):
                 counts = compare(seen[sample], prediction).counts
-                words[i] += counts["lost"] + counts["altered"], counts["words"]
+                if counts["words"]:
+                    lost[i, k] = (counts["lost"] + counts["altered"]) / counts["words"]
             elements = [e for e in prediction.tables if is_positive(e.confidence)]
             tables = [e.table for e in elements if e.table is not None and e.table.cells]
             if tables:
                 ragged[i, k] = _ragged(tables)
             if tables and sample in known:
                 invented[i, k] = _invented(tables, known[sample])
-    return Sanity(_means(invented), _means(ragged), ratio(words[:, 0], words[:, 1]))
+    return Sanity(_means(invented), _means(ragged), _means(lost))
 
 
 def _means(values: Floats) -> Floats:

@@ -21,17 +21,14 @@ if TYPE_CHECKING:
     from parsemark.choose import Choice
 
 
-CHOICE = "choice.json"
-
-
 def choose(
-    corpus: Annotated[str, Argument(metavar="CORPUS", help="Folder of documents, or any other corpus.")],
+    corpus: Annotated[
+        str, Argument(metavar="CORPUS", help="Your documents: `folder:DIR`, or any other corpus.")
+    ],
     *,
-    labels: Annotated[int, Option(min=0, help="Maximum number of new pages to label.")] = 10,
+    labels: Annotated[int, Option(min=0, help="How many pages you would label at most.")] = 10,
     parser: opt.Parsers = None,
-    allow_local_builds: opt.AllowLocalBuilds = False,
-    protocol: Annotated[str, Option(help="Protocol whose primary score decides.")] = "tables",
-    cpu_hour_usd: opt.CpuHourUsd = None,
+    protocol: Annotated[str, Option(help="Whose primary figure decides.")] = "tables",
     out: opt.Out = None,
     pages: opt.Pages = None,
     workers: opt.Workers = None,
@@ -39,23 +36,21 @@ def choose(
     memory_mb: opt.MemoryMb = api.MEMORY_MB,
     cache: opt.Cache = True,
     strict: opt.Strict = False,
-    seed: Annotated[int, Option(help="Random seed of the labelling order.")] = 0,
-    skip: Annotated[list[str] | None, Option(help="Page not to label; repeatable.")] = None,
+    seed: Annotated[int, Option(help="Of the order in which pages are to be labelled.")] = 0,
+    skip: Annotated[list[str] | None, Option(help="A page that you do not want to label. Repeat it.")] = None,
     route: Annotated[
         Path | None,
-        Option(help="File for a rule, learned from the labels, that assigns parsers to page types."),
+        Option(help="Learn from the labels which kind of page gets which parser; write the rule here."),
     ] = None,
     annotate: Annotated[
-        bool, Option("--annotate", help="Open `annotate` on the pages to label (folders only).")
+        bool, Option("--annotate", help="Open `annotate` on the pages to label (of `folder:DIR`).")
     ] = False,
 ) -> None:
     """Find the best parser for documents without truth, with as few labels as possible.
 
-    Runs the parsers, estimates their quality from the agreement of independent ones, and lists the most
-    informative pages to label. Label them (`parsemark annotate`, or truth files beside the PDFs) and repeat
-    the command. Nothing is parsed twice; the result then has a confidence interval.
-
-    Example: parsemark choose my-documents/ --labels 10
+    Runs the parsers, guesses their quality from how far independent ones agree, and names the pages whose
+    labels would tell most. Label them (`parsemark annotate`, or truth files beside the PDFs) and give the
+    same command again: nothing is parsed twice, and the answer gets its interval.
     """
     from parsemark import choose as room
     from parsemark.engine.scoring.score import score_run
@@ -64,6 +59,9 @@ def choose(
     console = plain_console()
     how = running.parse_options(locals(), protocols=[protocol])
     loaded = running.load(corpus, strict=strict)
+    if corpus.startswith("folder:") and loaded.remarks:
+        # `bench` takes the other pages of a labelled document for pages without tables.
+        console.print("Here only pages with a truth file of their own count as labelled.")
     with running.stoppable(console) as events:
         run = api.parse(loaded, parser, how, out=out, events=events)
         score_run(run, n_workers=workers, events=events)
@@ -76,8 +74,6 @@ def choose(
             budget=labels,
             seed=seed,
             skip=skip or (),
-            begun_with=room.begun_with(run.path / CHOICE),
-            cpu_hour_usd=cpu_hour_usd,
             progress=progress,
         )
     console.print(_table(choice))
@@ -87,12 +83,12 @@ def choose(
     if route is not None:
         routing = room.route_run(run, choice, skip=skip or (), seed=seed)
         room.write_route(routing, route)
-        follow = f"  parsemark bench {shlex.quote(corpus)} --no-score --route {shlex.quote(str(route))}"
+        follow = f"  parsemark parse --corpus {shlex.quote(corpus)} --route {shlex.quote(str(route))}"
         for line in ("", *routing.in_words(), "Follow it:", follow):
             console.print(line, soft_wrap=line.startswith("  "))
-    write_bytes(run.path / CHOICE, room.as_json(choice).encode())
+    write_bytes(run.path / "choice.json", room.as_json(choice).encode())
     page = write_choice(choice, corpus, run.path)
-    console.print(f"\nReport: {page}\nAll numbers: {run.path / CHOICE}", soft_wrap=True)
+    console.print(f"\nReport: {page}\nAll numbers: {run.path / 'choice.json'}", soft_wrap=True)
     if annotate and choice.next_pages and not choice.certain:
         from parsemark.cli.web_apps import annotate as open_annotate
 
@@ -101,18 +97,13 @@ def choose(
 
 def _table(choice: Choice) -> Table:
     known = choice.best.estimate is not None
-    scores = ["score", "95 % interval", "behind the first"] if known else ["guess"]
-    if choice.is_estimated:
-        scores.insert(0, "labelled pages")
+    figures = ("score", "95 % interval", "behind the first") if known else ("guess",)
     rows = []
-    for c in choice.candidates:
-        cells = [c.parser, rounded(c.value, 2)]
-        if known:
-            between = c.estimate.interval if c.estimate else None
-            cells.append("" if between is None else f"{between[0]:.2f}–{between[1]:.2f}")
-            low, high = (c.behind.low, c.behind.high) if c.behind else (None, None)
-            cells.append("" if low is None or high is None else f"{signed(low, 2)} to {signed(high, 2)}")
-        if choice.is_estimated:
-            cells.insert(1, rounded(c.labelled.value if c.labelled else None, 2))
-        rows.append([*cells, rounded(c.cpu_s, 2), str(c.failed), c.licence or ""])
-    return plain_table(("parser", *scores, "s/page", "failed", "licence"), rows)
+    for candidate in choice.candidates:
+        cells = [candidate.parser, rounded(candidate.value, 2)]
+        if candidate.estimate is not None:
+            cells.append(f"{candidate.estimate.low:.2f}–{candidate.estimate.high:.2f}")
+            gap = candidate.behind
+            cells.append("" if gap is None else f"{signed(gap.low, 2)} to {signed(gap.high, 2)}")
+        rows.append([*cells, rounded(candidate.cpu_s, 2), str(candidate.failed)])
+    return plain_table(("parser", *figures, "s/page", "failed"), rows)

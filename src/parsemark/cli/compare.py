@@ -21,32 +21,30 @@ if TYPE_CHECKING:
 
 
 def compare(
-    run: Annotated[Path | None, Argument(help="Run directory; the old run when comparing two.")] = None,
-    first: Annotated[str | None, Argument(help="Parser of the run, or directory of the new run.")] = None,
-    second: Annotated[str | None, Argument(help="Parser to compare it with.")] = None,
+    run: Annotated[Path | None, Argument(help="A run; the old one when two runs are compared.")] = None,
+    first: Annotated[str | None, Argument(help="A parser of the run, or the folder of the new run.")] = None,
+    second: Annotated[str | None, Argument(help="Another parser of the run.")] = None,
     *,
-    old: Annotated[Path | None, Option(help="Old run.")] = None,
-    new: Annotated[Path | None, Option(help="New run.")] = None,
+    old: Annotated[Path | None, Option(help="The old of two runs.")] = None,
+    new: Annotated[Path | None, Option(help="The new of two runs.")] = None,
     protocol: Annotated[
-        str | None, Option(help="Protocol to report.", show_default="the run's first")
+        str | None, Option(help="Whose figures.", show_default="the first of the run")
     ] = None,
-    slices: Annotated[bool, Option("--slices", help="Compare on each group of pages, too.")] = False,
+    slices: Annotated[bool, Option("--slices", help="Also on each group of pages.")] = False,
     report: Annotated[
-        bool, Option("--report", help="Write the report with both outputs beside the truth.")
+        bool, Option("--report", help="First write the report that shows both beside the truth.")
     ] = False,
     fail_below: Annotated[
         float | None,
-        Option(help="Two runs: exit 1 if a significant loss is below this difference, such as -0.01."),
+        Option(help="With two runs: exit 1 if a parser fell significantly and below this difference."),
     ] = None,
 ) -> None:
-    """Compare two parsers of a run, or two runs: difference, interval and types of errors, in Markdown.
+    """Is A better than B, by how much, how sure is that, and which errors are behind it? Prints Markdown.
 
-    Runs of different pages, corpora or protocol versions are not compared (exit code 2). The last lines link
-    to both outputs beside the truth, with differences marked cell by cell.
-
-    Example: parsemark compare runs/demo pdfplumber camelot
-
-    Example: parsemark compare --old runs/old --new runs/new --fail-below -0.01
+    Two parsers of a run: `parsemark compare RUN A B`. Two runs, for instance of yesterday and today in CI:
+    `parsemark compare --old OLD --new NEW --fail-below -0.01`; runs of different pages, corpora or protocol
+    versions are not compared (exit code 2). The last lines say where the two can be looked at beside the
+    truth, with their differences marked cell by cell.
     """
     from parsemark.store import Run
 
@@ -134,74 +132,53 @@ def _say_of_which(summary: Summary) -> None:
 
 
 def gate(
-    run: Annotated[Path | None, Argument(help="Run to check; the same as --new.")] = None,
+    run: Annotated[Path | None, Argument(help="The run to check; the same as --new.")] = None,
     *,
-    new: Annotated[Path | None, Option(help="Run to check.")] = None,
-    old: Annotated[Path | None, Option(help="Older run or baseline to compare with.")] = None,
+    new: Annotated[Path | None, Option(help="The run to check.")] = None,
+    old: Annotated[Path | None, Option(help="The run, or baseline, that it is held against.")] = None,
     minimum: Annotated[
-        list[str] | None,
-        Option(
-            "--min",
-            metavar="FIGURE=VALUE",
-            help="Required score: a minimum, or a maximum where lower is better; repeatable.",
-        ),
+        list[str] | None, Option("--min", metavar="FIGURE=VALUE", help="At least this. Repeat it.")
     ] = None,
     max_drop: Annotated[
-        float | None, Option(min=0, help="Maximum allowed drop in the primary score, significant or not.")
+        float | None, Option(min=0, help="Plain drop of the primary figure that is allowed.")
     ] = None,
     interval: Annotated[
-        bool, Option("--interval/--no-interval", help="Fail on a statistically significant drop.")
+        bool, Option("--interval/--no-interval", help="Fail on a drop that is beyond chance.")
     ] = True,
-    regressions: Annotated[
-        bool,
-        Option(
-            "--regressions/--no-regressions",
-            help="Fail if pages, tables or error types got worse more than twice as often as better.",
-        ),
-    ] = True,
-    max_failures: Annotated[
-        int, Option(min=0, help="Maximum number of pages that newly fail or return nothing.")
-    ] = 0,
+    max_failures: Annotated[int, Option(min=0, help="Pages that may newly fail.")] = 0,
     max_lost_tables: Annotated[
-        int | None,
-        Option(min=0, help="Maximum number of truth tables found by the old run but missed by the new one."),
+        int | None, Option(min=0, help="True tables that may be found no longer.")
     ] = None,
     max_page_drop: Annotated[
-        float | None, Option(min=0, help="Maximum allowed drop in the primary score on any page.")
+        float | None, Option(min=0, help="Drop of the primary figure that is allowed on any page.")
     ] = None,
     max_slowdown: Annotated[
-        float | None, Option(min=1, help="Maximum ratio of CPU time, new to old, such as 1.1.")
+        float | None, Option(min=1, help="Ratio of CPU time per page that is allowed: 1.1")
     ] = None,
     time_again: Annotated[
-        int,
-        Option(
-            min=0,
-            metavar="PAGES",
-            help="Number of pages on which to time both versions again here, in turns.",
-        ),
+        int, Option(min=0, metavar="PAGES", help="Time old and new versions here, in turns on so many pages.")
     ] = 0,
     max_memory: Annotated[
-        float | None, Option(min=1, help="Maximum ratio of peak memory, new to old, such as 1.2.")
+        float | None, Option(min=1, help="Ratio of peak memory that is allowed: 1.2")
     ] = None,
-    parser: Annotated[list[str] | None, Option(help="Parser to check; repeatable.")] = None,
-    protocol: Annotated[str | None, Option(help="Protocol to check.")] = None,
-    markdown: Annotated[Path | None, Option(help="Write the table to this file, too.")] = None,
+    parser: Annotated[list[str] | None, Option(help="Only this parser. Repeat it.")] = None,
+    protocol: Annotated[str | None, Option(help="Whose figures.")] = None,
+    markdown: Annotated[Path | None, Option(help="Write the table here too.")] = None,
     json: Annotated[Path | None, Option(help="Write all checks as JSON.")] = None,
     junit: Annotated[Path | None, Option(help="Write all checks as JUnit XML.")] = None,
-    pictures: Annotated[Path | None, Option(help="Folder for pictures of the pages that got worst.")] = None,
+    pictures: Annotated[
+        Path | None, Option(help="Write pictures of the pages that got worst into this folder.")
+    ] = None,
     link: Annotated[str | None, Option(help="Address of the report's folder, for links to pages.")] = None,
     save: Annotated[
-        Path | None, Option(help="Save the run as the new baseline in this folder if the gate passes.")
+        Path | None, Option(help="Make this folder the new baseline, if the gate is passed.")
     ] = None,
 ) -> None:
-    """Check that a new run is good enough and no worse than an old one. Exit code 1 if not.
+    """Is the new run good enough, and no worse than the old one? Exit code 1 if not.
 
-    Pages that got worse are always listed. Exit code 2 if the old run is missing, or if pages, corpora or
-    protocol versions differ.
-
-    Example: parsemark gate --new runs/new --old runs/old --max-drop 0.02 --max-lost-tables 0
-
-    Example: parsemark gate runs/new --min te_f1_con=0.7
+    `parsemark gate --new RUN --old BASELINE --max-drop 0.02 --max-lost-tables 0`, or alone: `parsemark gate
+    RUN --min te_f1_con=0.7`. Runs of different pages, corpora or protocol versions, and an old run that is
+    not there, end with exit code 2. Pages that got worse are listed whatever comes of it.
     """
     from parsemark.report.comparison_text import (
         gate_annotations,

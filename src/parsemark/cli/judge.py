@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from parsemark.cli.options import Command, Commands
+from parsemark.cli.options import Commands
 from parsemark.cli.printing import page_progress, plain_console, plain_table
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ Judges = Annotated[
     list[str] | None,
     Option(
         "--judge",
-        help="Language model: `openai(model=NAME,base_url=URL)`; repeatable. The key is read from "
-        "OPENAI_API_KEY.",
+        help="A language model: `openai(model=NAME,base_url=URL)`. The key is read from "
+        "OPENAI_API_KEY. Repeat it.",
     ),
 ]
 PromptFile = Annotated[
@@ -35,23 +35,23 @@ PromptFile = Annotated[
     Option(
         "--prompt-file",
         metavar="FILE",
-        help="Prompt for judges, with `{gt_table}` and `{extracted_table}`.",
+        help="Ask judges in the words of this text, which has `{gt_table}` and `{extracted_table}`.",
     ),
 ]
-Repeats = Annotated[int, Option(min=1, help="Number of times that each question is asked.")]
-Concurrency = Annotated[int, Option(min=1, max=512, help="Number of parallel questions to a judge.")]
+Repeats = Annotated[int, Option(min=1, help="Ask judges each question so many times.")]
+Concurrency = Annotated[int, Option(min=1, max=512, help="Questions to a judge at a time.")]
 MaxCost = Annotated[
     float | None,
     Option(
         "--max-cost",
         min=0,
-        help="Spending limit for judges, in USD. Only an endpoint that charges for more than `max_tokens` "
-        "can exceed it; then asking stops, the overrun is reported, and the exit code is 1.",
+        help="Most US dollars to spend on judges. It can be passed only by an endpoint that charges for more "
+        "than `max_tokens`; then asking stops, the excess is said, and the exit code is 1.",
     ),
 ]
 Answers = Annotated[
     Path | None,
-    Option(metavar="FILE", help="File that stores judges' answers.", show_default="in the cache folder"),
+    Option(metavar="FILE", help="Where answers of judges are kept.", show_default="in the cache folder"),
 ]
 
 
@@ -128,7 +128,7 @@ def print_statuses(console: Console, statuses: Mapping[str, Mapping[str, int]], 
     bill.print(console)
 
 
-@app.command("check", cls=Command)
+@app.command("check")
 def check(
     judge: Annotated[list[str], Argument(metavar="JUDGE…", help="`openai(model=NAME,base_url=URL)`.")],
     prompt_file: PromptFile = None,
@@ -136,12 +136,11 @@ def check(
     max_cost: MaxCost = None,
     answers: Answers = None,
 ) -> None:
-    """Test whether instructions inside table cells change a judge's score.
+    """Try to talk judges round: a wrong table, with and without cells that ask for a better score.
 
     `right` and `wrong` are the scores of a right and of the wrong table without such a cell. Exit code 1 if a
-    judge obeyed a cell, or if the check is void: no verdict on one of these two, or the same score for both.
-
-    Example: parsemark judge check "openai(model=gpt-5-mini)" --max-cost 1
+    judge obeyed a cell, or if the check is void: it gave no verdict on one of these two, or does not tell
+    them apart.
     """
     from parsemark.judges.attacks import ATTACKS, resistance
 
@@ -169,13 +168,11 @@ def check(
         raise typer.Exit(1)
 
 
-@app.command("matchers", cls=Command)
+@app.command("matchers")
 def matchers(
     run: Annotated[Path, Argument(metavar="RUN", help="Run directory.")],
     *,
-    judge: Annotated[
-        str, Option("--judge", help="Model that locates the matches: `openai(model=NAME,base_url=URL)`.")
-    ],
+    judge: Annotated[str, Option("--judge", help="Who locates: `openai(model=NAME,base_url=URL)`.")],
     concurrency: Concurrency = 16,
     max_cost: MaxCost = None,
     answers: Answers = None,
@@ -184,8 +181,6 @@ def matchers(
 
     The model only points at parts of an output; what it copies wrongly is looked up, and what is not in the
     output is not used.
-
-    Example: parsemark judge matchers runs/demo --judge "openai(model=gpt-5-mini)"
     """
     from parsemark.protocols.semantic.matchers import compare_matchers
     from parsemark.store import Run
@@ -213,12 +208,9 @@ def matchers(
         raise typer.Exit(1)
 
 
-@app.command("answers", cls=Command)
+@app.command("answers")
 def show_answers(answers: Answers = None) -> None:
-    """Show how many answers of judges are stored, and what they cost.
-
-    Example: parsemark judge answers
-    """
+    """Show how many answers are kept, of whom, and what they cost."""
     from parsemark.judges import AnswerStore
 
     with AnswerStore(answers) as store:

@@ -1,19 +1,20 @@
-"""`parsemark pairs`: a file of pairs, scored with metrics or judges."""
+"""`parsemark metrics` and `parsemark pairs`: the metrics, and a file of pairs scored with them."""
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TextIO, get_args, get_type_hints
 
 import typer
 from typer import Argument, Option
 
 from parsemark.cli import judge as judging
 from parsemark.cli.printing import page_progress, plain_console, plain_table
-from parsemark.errors import UsageError
+from parsemark.errors import PluginError, UsageError
 from parsemark.plain_words import rounded
 from parsemark.system import replacing
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 def pairs(
     file: Annotated[
-        Path, Argument(metavar="PAIRS.jsonl", help="File with one pair per line; `-` for standard input.")
+        Path, Argument(metavar="PAIRS.jsonl", help="One pair per line, see above; `-` for standard input.")
     ],
     *,
     metric: Annotated[
@@ -31,15 +32,15 @@ def pairs(
         Option(
             "--metric",
             "-m",
-            help="Metric, with options: `teds(structure_only=true)`; `all` for every table metric; "
-            "repeatable.",
+            help="A metric, with options: `teds(structure_only=true)`; `all` for every metric of tables. "
+            "Repeat it.",
         ),
     ] = None,
     out: Annotated[
         Path | None,
         Option(metavar="SCORES.jsonl", help="Write one line per pair and metric; `-` for standard output."),
     ] = None,
-    workers: Annotated[int, Option(min=1, help="Number of processes.")] = 1,
+    workers: Annotated[int, Option(min=1, help="Processes to use.")] = 1,
     raw: Annotated[
         bool,
         Option("--raw", help="Keep the white space of HTML as written, as the reference implementations do."),
@@ -51,18 +52,17 @@ def pairs(
     max_cost: judging.MaxCost = None,
     answers: judging.Answers = None,
 ) -> None:
-    """Score pairs of tables in a file, with metrics or with language models.
+    """Score pairs of tables, with metrics or with judges.
 
-    Each line of the file is `{"id": …, "truth": …, "pred": …}`. Tables may be HTML, Markdown, LaTeX or CSV.
-    The format is detected; `truth_format` and `pred_format` set it. `"pred": null` means no prediction.
+    Each line of the file is `{"id": …, "truth": …, "pred": …}`. The two tables are texts in any format: HTML,
+    Markdown, LaTeX, CSV. `truth_format` and `pred_format` name the format where it should not be found out;
+    `"pred": null` says that there is no prediction.
 
-    SCORES.jsonl has a line for each pair and metric: `id`, `metric`, `value`, `status`, and, where they
-    exist, `message`, `errors` and `details`. As in `bench`, a run of white space, including no-break and thin
-    spaces, is one space. An unreadable line is reported with its number and gets the status `metric_failed`;
-    the others are scored, and the exit code is 1. With `--judge`, language models score the pairs from 0 to
-    10, in place of metrics or beside those given by `--metric`.
-
-    Example: parsemark pairs pairs.jsonl --metric teds --metric reader --out scores.jsonl
+    SCORES.jsonl has a line for each pair and metric: `id`, `metric`, `value`, `status`, and `message` and
+    `errors` and `details` where there are any. White space is read as in `bench`: runs of it, also no-break
+    and thin spaces, are one space. A line that cannot be read is reported with its number and gets the status
+    `metric_failed`; the others are scored, and the exit code is 1. With `--judge` language models score the
+    pairs from 0 to 10 instead, or beside the metrics that are named.
     """
     from parsemark.metrics import DEFAULT_METRICS
     from parsemark.metrics.pair_files import PairSummary, expand_metrics, score_lines
@@ -157,3 +157,33 @@ def _print_summary(summary: PairSummary, *, to_stderr: bool) -> None:
         rows.append((*counts, *(rounded(n, 4) for n in numbers)))
     heads = ("metric", "pairs", "failed", "mean", "median", "min", "max")
     plain_console(stderr=to_stderr).print(plain_table(heads, rows))
+
+
+def metrics() -> None:
+    """List the metrics with range, direction, options, citation, and what each was checked against."""
+    from parsemark.metrics import METRICS, get_metric
+
+    for name in METRICS:
+        try:
+            metric = get_metric(name)
+        except PluginError as error:
+            typer.echo(f"{typer.style(name, bold=True)}: broken\n    {error}\n")
+            continue
+        facts = metric.facts
+        low, high = facts.range
+        better = "higher" if facts.higher_is_better else "lower"
+        typer.echo(f"{typer.style(metric.name, bold=True)}: {facts.title}")
+        typer.echo(f"    {facts.kind}, {low:g} to {high:g}, {better} is better")
+        for option in dataclasses.fields(metric):
+            typer.echo(f"    option {option.name}: {_values(metric, option)}")
+        typer.echo(f"    {facts.citation}")
+        typer.echo(f"    checked against: {facts.reference}\n")
+
+
+def _values(metric: Any, option: dataclasses.Field[Any]) -> str:
+    """The values of an option, the default first."""
+    hint = get_type_hints(type(metric))[option.name]
+    values = [True, False] if hint is bool else list(get_args(hint)) or [option.default]
+    values.sort(key=lambda value: value != option.default)
+    names = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
+    return " | ".join([f"{names[0]} (default)", *names[1:]])

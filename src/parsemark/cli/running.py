@@ -1,4 +1,4 @@
-"""What commands share that run for long: read options, show progress, stop cleanly."""
+"""What `bench` and `parse` do alike: read options, show progress, stop cleanly."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import typer
 
 from parsemark.cli.options import fill
 from parsemark.cli.printing import plain_console, say, warning
+from parsemark.errors import UsageError
 from parsemark.plain_words import counted, unbroken
 
 if TYPE_CHECKING:
@@ -48,18 +49,15 @@ def require_answers(summaries: Iterable[Summary], console: Console) -> None:
         raise typer.Exit(1)
 
 
-def show_summaries(
-    run: Run, summaries: Iterable[Summary], console: Console, cpu_hour_usd: float | None = None
-) -> None:
+def show_summaries(run: Run, summaries: Iterable[Summary], console: Console) -> None:
     """Print what each protocol says of a run: the verdict in plain words, then the leaderboard."""
-    from parsemark.report.terminal_leaderboard import leaderboard
-    from parsemark.verdicts.run_verdict import Terms, run_verdict, scored_records
+    from parsemark.report.terminal import leaderboard
+    from parsemark.verdicts.plain_verdict import plain_verdict, scored_records
 
     for summary in summaries:
         console.print()
         records = scored_records(run, summary.protocol)
-        terms = Terms.of(run, cpu_hour_usd)
-        for sentence in run_verdict(summary, records, run.manifest.corpus.spec, terms):
+        for sentence in plain_verdict(summary, records, run.manifest.corpus.spec):
             console.print(sentence, highlight=False, markup=False)
         console.print()
         console.print(leaderboard(summary, console.width))
@@ -118,11 +116,34 @@ def load(spec: str, *, strict: bool = False) -> Corpus:
     return corpus
 
 
-def canonical(protocols: Sequence[str] | None) -> list[str] | None:
-    """Return the specs of protocols as they are stored; None where none is named."""
-    from parsemark.protocols import canonical_specs
+def protocol_specs(
+    protocols: Sequence[str] | None,
+    *,
+    match: str | None,
+    metrics: Sequence[str] | None,
+    rank_by: str | None,
+    serialise: str | None = None,
+) -> list[str] | None:
+    """The protocols with the options that were given apart; None where nothing was said at all. UsageError if
+    there is no such protocol, or none of them has the option.
+    """
+    from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs, get_protocol, with_options
 
-    return canonical_specs(protocols) if protocols else None
+    named = {"match": match, "rank_by": rank_by, "serialise": serialise}
+    given = {**named, "metrics": tuple(metrics) if metrics else None}
+    wanted = {key: value for key, value in given.items() if value is not None}
+    if not wanted:
+        return canonical_specs(protocols) if protocols else None
+    specs: list[str] = []
+    used: set[str] = set()
+    for spec in canonical_specs(protocols or DEFAULT_PROTOCOLS):
+        own = {key: value for key, value in wanted.items() if hasattr(get_protocol(spec), key)}
+        used |= own.keys()
+        specs.append(with_options(spec, **own))
+    if missing := wanted.keys() - used:
+        flags = ", ".join(f"--{key.replace('_', '-').removesuffix('s')}" for key in sorted(missing))
+        raise UsageError(f"{flags} means nothing to the protocol {' or '.join(specs)}.")
+    return specs
 
 
 @contextlib.contextmanager

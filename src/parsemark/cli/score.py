@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
 from typer import Argument, Option
 
 from parsemark import api
@@ -14,116 +15,100 @@ from parsemark.cli import options as opt
 from parsemark.cli import running
 from parsemark.cli.printing import plain_console, plain_table
 from parsemark.errors import UsageError, require_known
-from parsemark.plain_words import UNDEFINED, counted, rounded
+from parsemark.plain_words import counted, rounded
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from parsemark.engine.derived.confidences import ConfidenceRow
-
 
 def score(
-    source: Annotated[
-        Path,
-        Argument(
-            metavar="RUN|OUTPUTS",
-            help="Run directory to score again; or a folder of outputs made elsewhere: PAGE.md (.html, "
-            ".json, .tex, .csv, .txt) for a page, DOCUMENT.md for all pages of a document.",
-        ),
-    ],
+    run: Annotated[Path | None, Argument(help="Run directory to score anew.")] = None,
     *,
-    corpus: opt.Corpus = api.CORPUS,
-    name: Annotated[
-        str | None, Option(help="Name of the parser that made the outputs.", show_default="the folder's name")
+    predictions: Annotated[
+        Path | None,
+        Option(
+            help="Folder of outputs made elsewhere: SAMPLE.md (.html, .json, .tex, .csv, .txt) for a page, "
+            "DOCUMENT.md for all pages of a document."
+        ),
     ] = None,
-    protocol: opt.Protocols = None,
+    name: Annotated[
+        str | None, Option(help="Of the parser that made them.", show_default="the folder's name")
+    ] = None,
+    corpus: opt.Corpus = api.CORPUS,
     pages: opt.Pages = None,
     out: opt.Out = None,
-    add: Annotated[
-        list[str] | None,
+    protocol: opt.Protocols = None,
+    match: opt.Match = None,
+    metric: opt.Metrics = None,
+    rank_by: opt.RankBy = None,
+    serialise: Annotated[
+        str | None,
         Option(
-            help="Add a parser made of the run's outputs; repeatable: `ensemble` (tables voted cell by "
-            "cell), `estimated(parser=NAME)` (confidences for a parser without any) or "
-            "`calibrated(parser=NAME)`."
+            help="`neutral`: outputs in one spelling of line ends, tables and formulas, beside the figures "
+            "of outputs as they are written."
         ),
     ] = None,
-    fitted_on: Annotated[
-        Path | None,
-        Option(help="Run that --add fits confidences on.", show_default="this run, on other documents"),
-    ] = None,
-    remove: Annotated[list[str] | None, Option(help="Remove this parser from the run; repeatable.")] = None,
     workers: opt.Workers = None,
     executor: opt.Executor = api.EXECUTOR,
     address: opt.Address = None,
     strict: opt.Strict = False,
-    page_separator: Annotated[
-        str | None,
-        Option(
-            help="Text between the pages of a document's file.", show_default="the usual ones are detected"
-        ),
-    ] = None,
     task: Annotated[
         str | None,
         Option(
-            help="Score one component instead of pages: ocr, table or formula (OUTPUTS is an annotation file "
+            help="One component instead of pages: ocr, table, formula (--predictions is an annotation file "
             "with `pred` in its elements) or layout (a file of boxes)."
         ),
     ] = None,
+    page_separator: Annotated[
+        str | None,
+        Option(
+            help="What stands between the pages of a document's file.",
+            show_default="the usual ones are found",
+        ),
+    ] = None,
+    calibrator: Annotated[
+        Path | None, Option(help="File of `parsemark calibrate`: adds the calibrated parser to RUN.")
+    ] = None,
+    remove: Annotated[list[str] | None, Option(help="Take this parser out of the run. Repeat it.")] = None,
 ) -> None:
-    """Score outputs that you already have, or score a run again. Nothing is parsed.
+    """Score a run again without parsing, or outputs that were made elsewhere.
 
-    A page without an output counts as a miss. To compare several parsers, score their outputs into one run
-    (`--out`). A run follows its corpus: where the truth has been corrected since, the new truth counts.
-
-    Example: parsemark score my-outputs/ --corpus my-documents/ --name my-parser
-
-    Example: parsemark score runs/demo --protocol "tables(metrics=teds+reader)"
-
-    Example: parsemark score runs/demo --add ensemble --add "calibrated(parser=rapid)"
+    `parsemark score RUN`, or `parsemark score --predictions DIR --corpus CORPUS --out RUN`. A page without
+    a file counts as not answered. Several folders may be scored into one run to compare them. Where the
+    truth of the corpus has been corrected since, the corrected one counts.
     """
-    from parsemark.system.pool import is_fresh
+    from parsemark.engine import forking
 
-    may_fork = is_fresh()  # before the libraries are imported that tell
+    may_fork = forking.is_fresh()  # before the libraries are imported that tell
 
-    from parsemark.engine.derived.confidences import add_derived, confidence_rows
+    from parsemark.engine.derived.confidences import apply_calibrator
     from parsemark.engine.import_outputs import import_predictions
     from parsemark.engine.parsing.parse import follow_truth
     from parsemark.engine.scoring.score import ready_to_score, score_run
+    from parsemark.protocols import get_protocol
     from parsemark.store import Run, RunFolder
 
     if task is not None:
-        _score_task(plain_console(), task, corpus, source, out, protocol or [])
+        _score_task(plain_console(), task, corpus, predictions, out, protocol or [])
         return
-    is_run = (source / "manifest.json").is_file()
-    if not source.exists():
-        raise UsageError(f"{source} does not exist. Give a run directory or a folder of outputs.")
-    if not is_run and (add or remove):
-        raise UsageError(f"{source} is not a run. --add and --remove change the parsers of a run.")
-    if fitted_on is not None and not add:
-        raise UsageError("--fitted-on needs --add.")
-    specs = running.canonical(protocol)
+    if (run is None) == (predictions is None):
+        raise UsageError("Give either a run directory or --predictions DIR.")
+    if serialise is not None and not protocol and run is not None:
+        protocol = [spec for spec in Run.open(run).protocols if get_protocol(spec).serialise == "raw"]
+    given = {"match": match, "rank_by": rank_by, "serialise": serialise}
+    specs = running.protocol_specs(protocol, metrics=metric, **given)
     console = plain_console()
     template = ready_to_score(specs or ()) if may_fork and executor == "local" else None
     with template or contextlib.nullcontext(), running.stoppable(console) as events:
-        if is_run:
-            opened = Run.open(source)
-            for parser in remove or ():
-                require_known("parser", parser, opened.manifest.parser_names)
-                RunFolder.of(opened).remove_parser(parser)
-            # With another truth no other score of the run holds any more either.
-            if follow_truth(opened, events) and specs:
-                specs = list(dict.fromkeys([*specs, *opened.manifest.protocols]))
-            if add:
-                added = add_derived(opened, add, None if fitted_on is None else Run.open(fitted_on))
-        else:
+        if predictions is not None:
             loaded = running.load(corpus, strict=strict)
             folder = api.run_folder(out, loaded)
             if specs is None and not (folder / "manifest.json").exists():
-                specs = list(api.default_protocols(loaded))  # a run that exists keeps its own
+                specs = list(api.default_protocols(loaded))  # a run that is there keeps its own
             opened = import_predictions(
                 folder,
                 loaded,
-                source,
+                predictions,
                 name=name,
                 pages=pages,
                 protocols=tuple(specs or ()),
@@ -131,52 +116,38 @@ def score(
                 page_separator=page_separator,
                 events=events,
             )
-            specs = None  # what was imported is scored by every protocol of the run
-        summaries = opt.fill(score_run, locals(), run=opened, protocols=specs, n_workers=workers)
+        else:
+            opened = Run.open(run or Path())
+            for parser in remove or ():
+                require_known("parser", parser, opened.manifest.parser_names)
+                RunFolder.of(opened).remove_parser(parser)
+            # With another truth no other figure of the run holds any more either.
+            if follow_truth(opened, events) and specs:
+                specs = list(dict.fromkeys([*specs, *opened.manifest.protocols]))
+        if calibrator is not None:
+            name = apply_calibrator(opened, calibrator)
+            typer.echo(f"{name} is in {opened.path}; see it with: parsemark report {opened.path}")
+        # What was imported is to be scored by every protocol that the run has.
+        chosen = None if predictions is not None else specs
+        summaries = opt.fill(score_run, locals(), run=opened, protocols=chosen, n_workers=workers)
     running.show_summaries(opened, summaries, console)
-    if add:
-        console.print(f"Added to {opened.path}: {', '.join(added)}", markup=False)
-        if any(not each.startswith("ensemble") for each in added):
-            _print_confidences(console, confidence_rows(Run.open(opened.path)))
     running.say_old_report(opened, console)
-    if not is_run:
-        running.say_unread(opened, name or source.resolve().name, console)
-        running.require_some_success(opened, [name or source.resolve().name], console)
+    if predictions is not None:
+        running.say_unread(opened, name or predictions.resolve().name, console)
+        running.require_some_success(opened, [name or predictions.resolve().name], console)
     running.require_answers(summaries, console)
 
 
-_NAME_WIDTH = 27  # longer names take two lines: the table is to fit into 80 columns
-
-
-def _print_confidences(console: Console, rows: list[ConfidenceRow]) -> None:
-    """Print D-ECE, AP, risk and best threshold of all parsers that have a confidence."""
-    listed = []
-    for row in rows:
-        best, curve = row.threshold, row.quality.risk
-        name = row.parser if len(row.parser) <= _NAME_WIDTH else row.parser.replace("(", "\n (", 1)
-        at, f1 = (None, None) if best is None else (best.at, best.f1)
-        risk = UNDEFINED if curve is None else f"{rounded(curve.area, 3)} ({rounded(curve.best_area, 3)})"
-        counts = (name, str(row.n_tables), str(row.n_right), rounded(row.quality.d_ece, 3))
-        listed.append((*counts, rounded(row.ap, 3), risk, rounded(at, 3), rounded(f1, 3)))
-    heads = ("parser", "tables", "right", "D-ECE", "AP", "risk", "best at", "F1")
-    console.print(plain_table(heads, listed, padding=(0, 1, 0, 0)))
-    console.print(
-        "right: matched by place (IoU over 0.5), without boxes by content. D-ECE: lower is better. risk: "
-        "area under risk over coverage, in brackets that of the best possible order; lower is better. best "
-        "at: the threshold with the highest F1."
-    )
-
-
 def _score_task(
-    console: Console, task: str, corpus: str, predictions: Path, out: Path | None, protocols: list[str]
+    console: Console, task: str, corpus: str, predictions: Path | None, out: Path | None, protocols: list[str]
 ) -> None:
     """Score a file of predictions and print the figures; with `out`, write them there too."""
     from parsemark.protocols.document.component_scores import MEANINGS
 
-    if not predictions.is_file():
+    if predictions is None or not predictions.is_file():
         raise UsageError(
-            f"{predictions} is not a file. --task scores one file: the annotation with a key `pred` in its "
-            "elements, or for layout a file of boxes."
+            "--task needs --predictions FILE: the annotation with a key `pred` in its elements, or for "
+            "layout a file of boxes."
         )
     result = api.score_task(task, predictions, corpus, protocol=next(iter(protocols), "document"))
     scored = counted(result.n, "page" if task == "layout" else "element")

@@ -11,7 +11,6 @@ from typer import Option
 
 from parsemark import api
 from parsemark.cli import options as opt
-from parsemark.cli import running
 from parsemark.cli.printing import plain_console, plain_table
 from parsemark.errors import ParserError, UsageError
 from parsemark.extras import DISTRIBUTIONS, EXTRAS, is_installed
@@ -20,22 +19,18 @@ from parsemark.system.files import write_text
 
 
 def init(
-    corpus: opt.CorpusArgument = api.CORPUS,
     *,
-    corpus_too: opt.CorpusToo = None,
+    corpus: opt.Corpus = api.CORPUS,
     parser: opt.Parsers = None,
     protocol: opt.Protocols = None,
-    out: Annotated[Path, Option("--out", "-o", help="File to write.")] = Path("parsemark.toml"),
-    overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
+    out: Annotated[Path, Option("--out", "-o", help="The file.")] = Path("parsemark.toml"),
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace a file that is there.")] = False,
 ) -> None:
-    """Write a commented parsemark.toml, so that `bench` and `gate` need no options in this folder.
+    """Write a commented parsemark.toml: corpus, parsers, protocols, limits of the gate.
 
-    Options on the command line override the file.
-
-    Example: parsemark init my-documents/ --parser pdfplumber
+    A name that nothing has is refused; a folder or a script that is not there yet is said.
+    `bench`, `parse` and `gate` read the one of the folder in which they are called. Flags override it.
     """
-    corpus = corpus_too or corpus
-    from parsemark.cli.trust import trust
     from parsemark.config import read_settings, settings_text
     from parsemark.corpora.base import find_loader
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
@@ -50,8 +45,6 @@ def init(
             get_parser(spec)
         except ParserError as error:  # a script that is yet to be written
             absent.append(str(error))
-    if protocol is None and not absent and path is not None:
-        protocol = list(api.default_protocols(running.load(corpus)))
     stem = Path(corpus.rpartition(":")[2]).name or "run"
     text = settings_text(
         corpus=corpus,
@@ -60,7 +53,7 @@ def init(
         name=stem,
     )
     write_text(out, text)
-    trust(out, read_settings(out))
+    read_settings(out)
     for remark in absent:
         typer.echo(remark, err=True)
     typer.echo(f"{out}: edit it, then run: parsemark bench")
@@ -116,10 +109,7 @@ def everything() -> Iterator[Installed]:
 
 
 def doctor() -> None:
-    """Show what is installed here, and what each missing library or program would enable.
-
-    Example: parsemark doctor
-    """
+    """Show what is installed here, and what each missing thing would enable."""
     from rich.text import Text
 
     console, rows, missing = plain_console(), [], 0

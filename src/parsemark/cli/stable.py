@@ -28,12 +28,9 @@ def stable(
     *,
     corpus: opt.Corpus = api.CORPUS,
     parser: opt.Parsers = None,
-    allow_local_builds: opt.AllowLocalBuilds = False,
     variant: Annotated[
         list[str] | None,
-        Option(
-            help="Rewriting: again, threads, objects, painting, streams, fonts, split, claim, …; repeatable."
-        ),
+        Option(help="Repeatable: again, threads, objects, painting, streams, fonts, split, claim, …"),
     ] = None,
     pages: opt.Pages = None,
     protocol: opt.Protocols = None,
@@ -44,12 +41,10 @@ def stable(
         Path | None, Option("--out", "-o", help="Run directory.", show_default="runs/stable-CORPUS")
     ] = None,
 ) -> None:
-    """Test whether parsers return the same output for the same visible page in a differently written file.
+    """Does a parser say the same of the same visible page, however its file is written?
 
-    Example: parsemark stable --parser pdfplumber --pages 10
-
-    Each page is rewritten in ten ways that look the same. The table shows how many scores move, and how many
-    outputs change in words or tables. Every row is in OUT/stability.parquet.
+    Pages are rewritten in ten ways that nobody sees. The table says how many move in score, or change in
+    words or tables; every row is in OUT/stability.parquet.
     """
     console = plain_console()
     with running.stoppable(console) as events, page_progress("Rewriting pages", None) as progress:
@@ -80,19 +75,6 @@ def _stability_parts(found: Stability) -> Iterator[Table | str]:
     left_out = Counter((one.variant, one.why) for one in found.left_out)
     for (name, why), n in left_out.most_common(_MOST_REASONS):
         yield f"Left out: {name} of {counted(n, 'page')}: {why}."
-
-
-def repeat_parts(found: Stability) -> Iterator[Table | str]:
-    """How far parses of the same pages differ: whose outputs change, and by how much its score."""
-    rows = []
-    for own in found.parsers:
-        if own.scores:
-            scores = rounded(min(own.scores), 3), rounded(max(own.scores), 3), rounded(own.spread, 4)
-            rows.append([own.parser, str(len(own.scores)), _share(own.changed), _share(own.moved), *scores])
-    if rows:
-        heads = ("parser", "parses", "pages that change", "that move in score", "lowest", "highest", "SD")
-        yield f"\n{found.figure} over several parses of the same pages:"
-        yield plain_table(heads, rows)
 
 
 def _share(figure: Figure) -> str:

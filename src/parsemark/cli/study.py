@@ -11,10 +11,8 @@ import typer
 from typer import Argument, Option
 
 from parsemark.cli import judge as judging
-from parsemark.cli import options as opt
-from parsemark.cli.agreement import agreement
+from parsemark.cli.options import Commands
 from parsemark.cli.printing import page_progress, plain_console, plain_table
-from parsemark.cli.web_apps import rate
 from parsemark.errors import MissingDependencyError, UsageError
 from parsemark.plain_words import counted, format_value, rounded, signed
 
@@ -27,21 +25,18 @@ if TYPE_CHECKING:
 
 _LOG_WIDTH = 130
 
-_HELP = "Compare metrics with human ratings, and benchmarks with each other."
-app = typer.Typer(name="study", cls=opt.Commands, help=_HELP, no_args_is_help=True)
+_HELP = "Compare metrics with people's ratings."
+app = typer.Typer(name="study", cls=Commands, help=_HELP, no_args_is_help=True)
 
 
-@app.command("run", cls=opt.Command)
+@app.command("run")
 def run(
-    file: Annotated[
-        Path, Argument(metavar="RATINGS.json", help="Ratings file, of `study rate` or a published study.")
-    ],
+    file: Annotated[Path, Argument(metavar="RATINGS.json", help="Ours, or a published one.")],
     *,
     metric: Annotated[
-        list[str] | None,
-        Option("--metric", "-m", help="Metric to compare, or grits_avg, score_avg; repeatable."),
+        list[str] | None, Option("--metric", "-m", help="A metric, or grits_avg, score_avg. Repeat it.")
     ] = None,
-    out: Annotated[Path, Option(metavar="DIR", help="Folder of the results.")] = Path("study"),
+    out: Annotated[Path, Option(metavar="DIR", help="Where results are written.")] = Path("study"),
     prepare: Annotated[
         Literal["auto", "none", "study"],
         Option(
@@ -53,7 +48,9 @@ def run(
     judge: judging.Judges = None,
     prompt_file: judging.PromptFile = None,
     repeats: judging.Repeats = 1,
-    bias: Annotated[bool, Option("--bias", help="Also measure the biases of the judges.")] = False,
+    bias: Annotated[
+        bool, Option("--bias", help="Ask judges further questions that show their biases.")
+    ] = False,
     concurrency: judging.Concurrency = 16,
     max_cost: judging.MaxCost = None,
     answers: judging.Answers = None,
@@ -64,8 +61,6 @@ def run(
     differ from stored ones, and which pairs are in sample), `scores.jsonl`, `scatter.png` and
     `disagreements.html`. Pairs with an empty extraction are left out of correlations and counted; broken
     entries are reported and counted.
-
-    Example: parsemark study run ratings.json --metric reader --metric teds --out studies/tables
     """
     from parsemark.study import read_ratings, run_study, write_results
     from parsemark.study.disagreements import write_page
@@ -169,24 +164,22 @@ def _print_table(
         console.print(table)
 
 
-@app.command("sample", cls=opt.Command)
+@app.command("sample")
 def sample(
     run: Annotated[Path, Argument(metavar="RUN", help="Run directory.")],
     *,
-    pairs: Annotated[int, Option("--pairs", min=1, help="Number of pairs.")] = 100,
-    out: Annotated[Path, Option(metavar="FILE", help="File to write.")] = Path("pairs.json"),
+    pairs: Annotated[int, Option("--pairs", min=1, help="How many to draw.")] = 100,
+    out: Annotated[Path, Option(metavar="FILE", help="Where the pairs are written.")] = Path("pairs.json"),
     metric: Annotated[
         str | None,
-        Option("--metric", "-m", help="Metric whose scores are balanced.", show_default="the run's first"),
+        Option("--metric", "-m", help="Whose scores make the bands.", show_default="the run's first"),
     ] = None,
-    seed: Annotated[int, Option(help="Random seed.")] = 0,
+    seed: Annotated[int, Option(help="Of the draw.")] = 0,
     overwrite: Annotated[bool, Option("--overwrite", help="Replace FILE.")] = False,
 ) -> None:
-    """Sample matched pairs of a run for people to rate, balanced over parser, complexity and score.
+    """Draw matched pairs of a run for people to rate: by parser, complexity and score.
 
-    Writes FILE, and pictures of the pages in a folder beside it.
-
-    Example: parsemark study sample runs/demo --pairs 100 --out pairs.json
+    Writes FILE and pictures of the pages in a folder beside it, for `parsemark rate FILE`.
     """
     from parsemark.store import Run
     from parsemark.study.sample import draw_pairs, write_tasks
@@ -207,7 +200,7 @@ def sample(
         typer.echo(f"{name}: " + ", ".join(f"{key} {n}" for key, n in sorted(counts.items())))
     short = f" (asked for {pairs}: the run has no more pairs of tables)" if len(drawn) < pairs else ""
     typer.echo(f"{counted(len(drawn), 'pair')}{short}, {n_pictures} with a picture of the page.")
-    typer.echo(f"Rate them: parsemark study rate {out}")
+    typer.echo(f"Rate them: parsemark rate {out}")
 
 
 def _judged(
@@ -243,7 +236,3 @@ def _print_judged(console: Console, judged: StudyVerdicts) -> None:
     _print_table(console, "Judges: bias (points of the score)", heads, biased)
     if judged.alpha is not None:
         console.print(f"Krippendorff's alpha over judges: {rounded(judged.alpha)}.")
-
-
-app.command("rate", cls=opt.Command)(rate)
-app.command("agreement", cls=opt.Command)(agreement)

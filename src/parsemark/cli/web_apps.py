@@ -1,4 +1,4 @@
-"""`parsemark study rate` and `parsemark annotate`: people rate pairs or make truth in a browser."""
+"""`parsemark rate` and `annotate`: people rate pairs, or make truth for their documents, in a browser."""
 
 import json
 import sys
@@ -15,9 +15,9 @@ from parsemark.errors import UsageError
 from parsemark.extras import require
 from parsemark.system.files import write_text
 
-Host = Annotated[str, Option(help="Network interface to serve. Other machines need the token in the link.")]
-Port = Annotated[int, Option(min=0, max=65535, help="Port to serve; 0 for any free one.")]
-Browser = Annotated[bool, Option("--browser/--no-browser", help="Open the browser.")]
+Host = Annotated[str, Option(help="Interface to serve; any but this machine's own gets a token in the link.")]
+Port = Annotated[int, Option(min=0, max=65535, help="0 for any that is free.")]
+Browser = Annotated[bool, Option("--browser/--no-browser", help="Open a browser.")]
 
 
 def announce(link: str, links: Mapping[str, str], *, browser: bool) -> None:
@@ -40,24 +40,24 @@ def _say_problems(file: Path, problems: Sequence[str]) -> None:
 
 def rate(
     file: Annotated[
-        Path, Argument(metavar="FILE", help="Pairs that `parsemark study sample` wrote, or any ratings file.")
+        Path, Argument(metavar="FILE", help="Pairs, made by `parsemark study sample`, or any ratings file.")
     ],
     *,
     host: Host = "127.0.0.1",
     port: Port = 8420,
-    repeats: Annotated[float, Option(min=0, max=1, help="Share of pairs that each rater sees twice.")] = 0.1,
+    repeats: Annotated[
+        float, Option(min=0, max=1, help="Share of the pairs that each rater is shown twice.")
+    ] = 0.1,
     export: Annotated[
-        Path | None, Option(metavar="RATINGS.json", help="Write the ratings so far to this file and exit.")
+        Path | None, Option(metavar="RATINGS.json", help="Write the ratings so far and end, without serving.")
     ] = None,
     overwrite: Annotated[bool, Option("--overwrite", help="Replace RATINGS.json.")] = False,
     browser: Browser = True,
 ) -> None:
-    """Let people rate pairs of tables in a browser, blind to the parser.
+    """Let people rate pairs in a browser, blind to the parser.
 
     Ratings are kept in FILE.ratings.sqlite as they are given; the server can be stopped and started at any
-    time. Only this machine is served unless --host names another interface; then the link holds a token.
-
-    Example: parsemark study rate pairs.json
+    time. Serves this machine alone unless --host names another interface; then the link holds a token.
     """
     from parsemark.study.ratings import read_tasks
 
@@ -99,32 +99,30 @@ def rate(
 
 
 def annotate(
-    corpus: Annotated[str, Argument(metavar="FOLDER", help="Folder of PDFs, or one PDF.")],
+    corpus: Annotated[str, Argument(metavar="folder:DIR", help="A folder of PDFs.")],
     *,
     run: Annotated[
         list[Path] | None,
         Option(
             "--run",
             metavar="RUN",
-            help="Run whose parsers' agreement is the starting point; repeatable.",
+            help="Start from what its parsers agree on. Repeat it.",
             show_default="runs/DIR",
         ),
     ] = None,
     page: Annotated[
-        list[str] | None, Option("--page", metavar="ID", help="Page to show first; repeatable.")
+        list[str] | None, Option("--page", metavar="ID", help="Show it first. Repeat it.")
     ] = None,
     host: Host = "127.0.0.1",
     port: Port = 8421,
     browser: Browser = True,
 ) -> None:
-    """Make truth for your own documents in a browser, starting from what several parsers agree on.
+    """Make truth for your own documents: start from what parsers agree on, correct, let somebody check.
 
-    Each page that is accepted is written as DOCUMENT.pN.json beside its PDF, which every command reads, in
+    Each page that is accepted is written as DOCUMENT.pN.json beside its PDF, which `folder:DIR` reads, in
     place of the truth that was there. Every edit is kept in DIR/.parsemark-annotate.sqlite; the server can be
     stopped and started at any time. Serves this machine alone unless --host names another interface; then the
     link holds a token.
-
-    Example: parsemark annotate my-documents/ --run runs/my-documents
     """
     require("web", "The web app")
     from parsemark.web.annotate.app import AnnotateApp
@@ -134,7 +132,7 @@ def annotate(
     place = Path(corpus.removeprefix("folder:"))
     folder = place.parent if place.is_file() else place  # the truth of a file lies beside it
     if not folder.is_dir():
-        raise UsageError(f"There is no folder {folder}. Give a folder of PDFs.")
+        raise UsageError(f"There is no folder {folder}. Give folder:DIR, a folder of PDFs.")
     default = Path("runs") / (place.stem if place.is_file() else folder.resolve().name)
     runs = run if run is not None else [default] if (default / "manifest.json").is_file() else []
     listener, address = open_socket(choose_address(host, port))
@@ -142,16 +140,14 @@ def annotate(
     work = Work(folder, runs, page or ())
     if unknown := [name for name in page or () if name not in work.samples]:
         work.close()
-        raise UsageError(
-            f"{corpus} has no page {unknown[0]}. `parsemark corpus info {corpus} --pages` lists them."
-        )
+        raise UsageError(f"{corpus} has no page {unknown[0]}. `parsemark corpus list {corpus}` lists them.")
     try:
         by_hand = work.catch_up()
         running.say_remarks([*(work.remarks if is_first else ()), *by_hand], plain_console(stderr=True))
         if is_first and not runs:
             typer.echo(
-                "No run to start from; pages begin empty. To start from parsers: parsemark bench "
-                f"{folder} --out {default}, then this command again."
+                "No run to start from; pages begin empty. To start from parsers: parsemark bench -c "
+                f"folder:{folder} --out {default}, then this command again."
             )
         if is_first:
             announce(address.link(), {"Annotate at": address.link()}, browser=browser)

@@ -27,7 +27,7 @@ _ROUNDS = 60
 
 
 @dataclass(frozen=True)
-class EngineRates:
+class Jury:
     """What is known of the parsers of an ensemble, all of it from their own outputs."""
 
     sees: Mapping[str, float]  # probability of each engine to see a candidate that is a table
@@ -39,7 +39,7 @@ class EngineRates:
 
     def probability(self, candidate: TableCandidate) -> float:
         """That a candidate is a table."""
-        seen = candidate.engine_counts(self.engines)
+        seen = candidate.voices(self.engines)
         odds = np.log(self.share) - np.log1p(-self.share)
         for engine, sees in self.sees.items():
             invents = self.invents[engine]
@@ -47,14 +47,12 @@ class EngineRates:
         return float(1 / (1 + np.exp(-odds)))
 
 
-def estimate_rates(
-    candidates: Sequence[TableCandidate], parsers: Sequence[str], engines: Engines
-) -> EngineRates:
+def estimate_jury(candidates: Sequence[TableCandidate], parsers: Sequence[str], engines: Engines) -> Jury:
     """How far each engine and parser can be trusted, by expectation and maximisation over all candidates."""
     names = sorted({engines.get(parser, parser) for parser in parsers})
     seen = np.zeros((len(candidates), len(names)))
     for row, candidate in enumerate(candidates):
-        for engine in candidate.engine_counts(engines):
+        for engine in candidate.voices(engines):
             seen[row, names.index(engine)] = 1.0
     real = seen.mean(axis=1) if len(candidates) else np.zeros(0)
     sees, invents, share = np.full(len(names), 0.7), np.full(len(names), 0.2), 0.5
@@ -68,7 +66,7 @@ def estimate_rates(
         )
         real = 1 / (1 + np.exp(-odds))
     seeing, inventing = (dict(zip(names, rates.tolist(), strict=True)) for rates in (sees, invents))
-    return EngineRates(seeing, inventing, share, _weights(candidates, parsers, engines), engines)
+    return Jury(seeing, inventing, share, _weights(candidates, parsers, engines), engines)
 
 
 def _weights(
@@ -87,15 +85,13 @@ def _weights(
     return dict(zip(parsers, (found_competence**2 + 1e-3).tolist(), strict=True))
 
 
-def elect(
-    candidates: Sequence[TableCandidate], engine_rates: EngineRates, min_confidence: float = 0.05
-) -> list[Element]:
+def elect(candidates: Sequence[TableCandidate], jury: Jury, min_confidence: float = 0.05) -> list[Element]:
     """The tables of a page that are probable enough, in reading order, with their probability."""
     elected = []
     for candidate in candidates:
-        if (probability := engine_rates.probability(candidate)) >= min_confidence:
-            tables, shares = candidate.tables(), candidate.shares(engine_rates.engines)
-            weights = {parser: engine_rates.weight[parser] * share for parser, share in shares.items()}
+        if (probability := jury.probability(candidate)) >= min_confidence:
+            tables, shares = candidate.tables(), candidate.shares(jury.engines)
+            weights = {parser: jury.weight[parser] * share for parser, share in shares.items()}
             table, _ = vote(tables[most_typical(tables, weights)], tables, weights)
             box = candidate.box()
             elected.append(Element("", Category.TABLE, box, table=table, confidence=probability))

@@ -134,15 +134,13 @@ def load_corpus(spec: str | Path, *, strict: bool = False) -> Corpus:
     """Find a corpus.
 
     Args:
-        spec: `demo`, a path (see `find_loader`), or `loader:PATH`.
+        spec: `demo`, the folder of a corpus in parsemark's format, or `loader:PATH` for other formats.
         strict: Refuse a corpus of which something had to be left out.
 
     Raises:
         CorpusError: It cannot be read, or, if `strict`, not all of it.
     """
     name, path = find_loader(spec := str(spec))
-    if path is not None and name != "parsemark":
-        spec = f"{name}:{path}"  # what a bare path was taken for
     if path is not None and not path.exists():
         raise CorpusError(f"{path} (of the corpus {spec!r}) does not exist.")
     corpus: Corpus = CORPORA.load(name)() if path is None else _loaded(name, path)
@@ -155,28 +153,19 @@ def load_corpus(spec: str | Path, *, strict: bool = False) -> Corpus:
 
 
 def find_loader(spec: str) -> tuple[str, Path | None]:
-    """Return which loader reads a corpus, and from where.
-
-    A bare path is taken for what it is: a folder with `corpus.json` is a corpus of parsemark's own, any other
-    folder and any document is `folder:PATH`, and a JSON file is `omnidocbench:FILE`. After `LOADER:` the path
-    need not exist.
-
-    Raises:
-        UsageError: There is neither such a loader nor such a path.
-    """
+    """Which loader reads a corpus, from where; the path need not be there. UsageError where there is none."""
     name, colon, rest = spec.partition(":")
     if spec in WITHOUT_PATH:
         return spec, None
-    path = Path(spec)
-    if (path / "corpus.json").is_file():
-        return "parsemark", path
-    if path.exists():
-        return "omnidocbench" if path.suffix.lower() == ".json" else "folder", path
+    if (Path(spec) / "corpus.json").is_file():
+        return "parsemark", Path(spec)
     if colon and (len(name) > 1 or name in CORPORA):
         CORPORA.load(name)
         return name, Path(rest)
     loaders = ", ".join(f"{loader}:PATH" for loader in CORPORA if loader not in WITHOUT_PATH)
-    raise UsageError(f"No corpus {spec!r}: give 'demo', a folder, a PDF, or one of {loaders}.")
+    if Path(spec).is_dir():
+        raise UsageError(f"The folder {spec} has no corpus.json. For other formats say which: {loaders}.")
+    raise UsageError(f"No corpus {spec!r}: give 'demo', a corpus folder, or one of {loaders}.")
 
 
 def _loaded(name: str, path: Path) -> Corpus:

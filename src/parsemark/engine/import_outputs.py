@@ -1,6 +1,6 @@
 """Outputs that were made elsewhere: files in any format, one per page or one per document.
 
-A file is named after its sample, after its PDF and page (`report.p3.md`, as `export` writes it), or
+A file is named after its sample, after its PDF and page (`report.p3.md`, as `export --outputs` writes it), or
 after its document; in the latter case it is taken apart where pages begin (see `page_texts`). Documents in
 folders may have their files in folders of the same names; these come before those without folders.
 """
@@ -197,7 +197,7 @@ def _known_json(data: Any) -> dict[str, Any]:
 
 
 def _exported(prediction: Prediction) -> dict[str, Any]:
-    """What `export --format outputs-json` has written, as the raw output that it was."""
+    """What `export --outputs json` has written, as the raw output that it was."""
     elements: list[dict[str, Any]] = []
     for element in prediction.elements:
         given = {name: getattr(element, name) for name in ("text", "latex", "html", "order", "confidence")}

@@ -14,7 +14,7 @@ from parsemark.metrics.base import (
     MAX_CHARACTER_PAIRS,
     MAX_POSITION_PAIRS,
     MEAN_OF_METRICS,
-    Metadata,
+    Facts,
     Metric,
     check_pairs,
 )
@@ -48,7 +48,7 @@ class ScoreIndex(Metric[TableInput]):
     """
 
     name = "score_index"
-    metadata = Metadata("SCORE: cells at the right row and column", _CITATION, _REFERENCE)
+    facts = Facts("SCORE: cells at the right row and column", _CITATION, _REFERENCE)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
@@ -74,7 +74,7 @@ class ScoreContent(Metric[TableInput]):
     """
 
     name = "score_content"
-    metadata = Metadata("SCORE: texts of rows and columns", _CITATION, _REFERENCE)
+    facts = Facts("SCORE: texts of rows and columns", _CITATION, _REFERENCE)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
@@ -100,7 +100,7 @@ class ScoreContentShifted(Metric[TableInput]):
     """
 
     name = "score_content_shifted"
-    metadata = Metadata("SCORE: texts of rows and columns, shifted", _CITATION, _REFERENCE)
+    facts = Facts("SCORE: texts of rows and columns, shifted", _CITATION, _REFERENCE)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
@@ -121,7 +121,7 @@ class ScoreAvg(Metric[TableInput]):
     """
 
     name = "score_avg"
-    metadata = Metadata("SCORE: mean of index and content", *MEAN_OF_METRICS)
+    facts = Facts("SCORE: mean of index and content", *MEAN_OF_METRICS)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""

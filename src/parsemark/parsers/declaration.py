@@ -62,7 +62,7 @@ class Info(BaseModel, extra="forbid", frozen=True):
     about: str = ""
     licence: str = "unknown"
     homepage: str = ""
-    engine: str = ""  # what it stands on, as other parsers may: tools on one engine are not independent
+    engine: str = ""  # what it stands on, as other parsers may: tools on one engine are no independent voices
     package: str = ""  # whose versions are the parser's (`NAME@1.2`), where its name does not tell
     gives: tuple[Gives, ...] = ()
     reads: tuple[Reads, ...] = Field(default=("pdf",), min_length=1)

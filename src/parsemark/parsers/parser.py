@@ -38,12 +38,9 @@ class State:
 
     kind: Literal["ready", "installable", "missing"]
     missing: tuple[str, ...] = ()  # what is missing and cannot be installed by us, each with what to do
-    with_flag: str = ""  # what a command must be told before it installs it
 
     def __str__(self) -> str:
-        if self.missing:
-            return f"missing {'; '.join(self.missing)}"
-        return f"{self.kind} with {self.with_flag}" if self.with_flag else self.kind
+        return f"missing {'; '.join(self.missing)}" if self.missing else self.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +94,7 @@ class Parser:
         declared, found = self.declaration, self.requirements
         texts = tuple(requirement.text for requirement in found)
         trees = tuple(requirement.path for requirement in found if requirement.path is not None)
-        asked = self.version.startswith("git:")  # whoever names a commit wants it to be built
-        return Environment(texts, declared.requires_python, declared.info.no_deps, trees, self.lock, asked)
+        return Environment(texts, declared.requires_python, declared.info.no_deps, trees, self.lock)
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
@@ -121,11 +117,7 @@ class Parser:
         """Whether it is ready, can be installed, or misses something."""
         if missing := missing_needs(self.needs, self.info.weights, self.info.weight_files):
             return State("missing", missing)
-        environment = self.environment
-        if environment.is_ready():
-            return State("ready")
-        flag = "--allow-local-builds" if environment.projects and not environment.may_build else ""
-        return State("installable", with_flag=flag)
+        return State("ready" if self.environment.is_ready() else "installable")
 
     @property
     def installed_mb(self) -> float | None:

@@ -53,27 +53,22 @@ def in_words(v: Verdict, info: FigureInfo, extent: str, *, better_first: bool = 
         without = " and ".join(name for name, value in ((a, v.value_a), (b, v.value_b)) if value is None)
         return f"{a} and {b} cannot be compared: {without} has no {label} on these pages ({values})."
     if v.state in ("better", "worse"):
-        more = v.also_for_new_types
-        also = "" if more is None else f" Also for new document types: {more}."
-        return f"{a} is {v.state} than {b}: {evidence}.{also}"
+        return f"{a} is {v.state} than {b}: {evidence}."
     if v.state == "equal":
         return f"{a} and {b} are equal on every document: {evidence}."
     if v.state == "equivalent":
         return f"{a} and {b} are equivalent within ±{info.margin or 0:g}: {evidence}."
-    if v.low is None:
-        return f"{a} and {b}: too few documents to generalise: {values} on {extent}."
-    return f"{a} and {b} are statistically indistinguishable: {evidence}."
+    if v.here in ("better", "worse"):
+        here = f"On documents of these kinds alone ({v.kinds}) {a} is {v.here} than {b}."
+        return f"Not decidable for new kinds of documents, of which there are too few: {evidence}. {here}"
+    return f"The difference between {a} and {b} is not resolved: {evidence}."
 
 
 def comparison_markdown(comparison: Comparison, *, better_first: bool = True) -> str:
     """Words, figures and most changed pages, ready for a pull request."""
     first = comparison.primary
-    words = in_words(first, comparison.info(first.figure), comparison.extent, better_first=better_first)
-    if comparison.is_incomplete:
-        values = f"{rounded(first.value_a)} against {rounded(first.value_b)} so far"
-        words = f"Whether {first.a} or {first.b} is better is open: the run is incomplete ({values})."
     lines = [
-        words,
+        in_words(first, comparison.info(first.figure), comparison.extent, better_first=better_first),
         "",
         f"| figure | {markdown_cell(comparison.a)} | {markdown_cell(comparison.b)} "
         "| difference | 95 % interval | p | verdict |",
@@ -173,8 +168,7 @@ def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
     failed = result.failed
     checks = counted(len(result.checks), "check")
     head = f"**Gate failed: {len(failed)} of {checks}.**" if failed else f"Gate passed: {checks}."
-    lines = [head, "", *(f"- {markdown_cell(verdict)}" for verdict in result.verdicts)]
-    lines += ["", "| | parser | check | found | allowed |", "|---|---|---|---|---|"]
+    lines = [head, "", "| | parser | check | found | allowed |", "|---|---|---|---|---|"]
     for check in sorted(result.checks, key=lambda c: c.passed):
         cells = (check.parser, check.name, check.found, check.allowed)
         lines.append(f"| {'✓' if check.passed else '✗'} | {' | '.join(map(markdown_cell, cells))} |")
@@ -196,7 +190,7 @@ def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
 
 
 def errors_markdown(parser: str, changes: Changes) -> list[str]:
-    """Say how many elements had each type of error before and have it now."""
+    """Say how often each type of error happened before and happens now."""
     if changes is None:
         return [f"{markdown_cell(parser)}: this protocol lists no errors by type."]
     if not changes:
@@ -205,7 +199,7 @@ def errors_markdown(parser: str, changes: Changes) -> list[str]:
     same = [change for change in changes if change.old == change.new]
     words = ", ".join(changed) or "no type of error changed"
     rest = f" ({counted(len(same), 'other type')} as before)" if same and changed else ""
-    return [f"{markdown_cell(parser)}, elements with an error of a type, old → new: {words}{rest}."]
+    return [f"{markdown_cell(parser)}, errors old → new: {words}{rest}."]
 
 
 def _worse_markdown(result: GateResult, link: PageLink | None) -> list[str]:
@@ -233,7 +227,6 @@ def gate_json(result: GateResult) -> str:
         "skipped": [asdict(s) for s in result.skipped],
         "worse": [asdict(page) for page in result.worse],
         "errors": {parser: [asdict(c) for c in changes or ()] for parser, changes in result.errors.items()},
-        "verdicts": list(result.verdicts),
         "notes": list(result.notes),
     }
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

@@ -14,9 +14,9 @@ from parsemark.plain_words import (
     signed,
     signed_interval,
 )
+from parsemark.protocols.charts import Chart, ChartAxis, Series
 from parsemark.report.charts import chart_to_json
 from parsemark.report.chunks import write_chunk
-from parsemark.report.drawing import Chart, ChartAxis, Series
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.verdicts.bisection import Bisection

@@ -16,7 +16,7 @@ from parsemark.report.parser_page import worst_pages
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import PageSlice, RunSource, slices
 from parsemark.store import ParseRecord, Run
-from parsemark.verdicts.run_verdict import Terms, best_on_kinds, run_verdict, scored_records
+from parsemark.verdicts.plain_verdict import best_on_kinds, plain_verdict, scored_records
 
 
 def _write(site: Site) -> None:
@@ -47,7 +47,7 @@ def _write(site: Site) -> None:
             tabs=_tabs(site, source),
             board=board,
             summary=summary,
-            verdict=run_verdict(summary, records, source.manifest.corpus.spec, Terms.of(source.run)),
+            verdict=plain_verdict(summary, records, source.manifest.corpus.spec),
             worst=[page for page in worst if page.thumbnail][:3],
             kinds=best_on_kinds(summary),
             facts=_facts(source, records),

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
 
-from parsemark.protocols import Figure, FigureInfo, Slice
+from parsemark.protocols import Figure, FigureInfo, RunParser, Slice
 from parsemark.report.charts import chart_to_json
 from parsemark.report.chunks import write_chunk
-from parsemark.report.drawing import RunParser
 from parsemark.report.leaderboard_table import Scale
 from parsemark.report.names import page_file, viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
@@ -45,7 +44,7 @@ def _write(site: Site) -> None:
     """Write `parser-….html` for each parser."""
     source, found = site.source, site.errors[0]
     for parser in source.parsers:
-        charts = source.drawing.parser_charts(source, parser)
+        charts = source.shown.parser_charts(source, parser)
         shown, held_back = profile(source, parser)
         own, counts = source.summary.parsers.get(parser.name, {}), found.counts(parser.name)
         errors = [(kind, *counts[kind.name]) for kind in found.kinds if kind.name in counts]

@@ -10,11 +10,11 @@ import polars as pl
 
 from parsemark.corpora.render import corpus_pictures, sample_jpegs
 from parsemark.model import AttributeValue
+from parsemark.protocols import RunParser
 from parsemark.report.chunks import write_chunk
-from parsemark.report.drawing import RunParser
 from parsemark.report.names import page_file
 from parsemark.report.page_chunks import write_older_chunks, write_page_chunks
-from parsemark.report.provenance import known_metadata
+from parsemark.report.provenance import known_facts
 from parsemark.report.site import ReportPage, Site
 from parsemark.report.source import RunSource, page_values, value_words
 from parsemark.system import make_folder
@@ -162,7 +162,7 @@ def element_table(source: RunSource, parser: str, numbers: pl.DataFrame) -> pl.D
     `numbers`: `sample` and the number of its `page`; those of other samples are left out.
     """
     # Those that lie between 0 and 1 and are better higher can be held against each other.
-    told = [(m, known_metadata(m)) for m in source.metrics]
+    told = [(m, known_facts(m)) for m in source.metrics]
     comparable = [m for m, facts in told if facts and facts.higher_is_better and facts.range[1] == 1]
     known = pl.col("metric").is_in([source.main_metric, *comparable]) & pl.col("value").is_not_null()
     place = ["sample", "element", "pred"]

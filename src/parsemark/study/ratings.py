@@ -9,9 +9,9 @@ Our format is one JSON object::
 
 `group` says which pairs are not independent (the same truth); intervals are clustered by it. `kind` is
 `table` or `formula`. All but `id`, `truth`, `pred` and `ratings` may be left out. `parser`, `complexity`,
-`picture`, `region`, `raters` and `comments` are what `study sample` and `parsemark study rate` add.
+`picture`, `region`, `raters` and `comments` are what `study sample` and `parsemark rate` add.
 
-Pairs to rate, which `study sample` writes and `parsemark study rate` reads, are a ratings file without
+Pairs to rate, which `study sample` writes and `parsemark rate` reads, are a ratings file without
 ratings. Pictures are files below the folder of the file; `region` is where the table lies on the picture, in
 parts of its width and height.
 """

@@ -1,9 +1,8 @@
 """Two parsers of a run, or the same parsers in two runs: how far apart are they, and how sure is that?
 
-The verdict on a pair is made in one place, `run_scores.pair_verdicts`, for leaderboards and `compare`.
+The verdict on a pair is made in one place, `protocols.figures.pair_verdicts`, for leaderboards and `compare`.
 """
 
-import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,13 +12,12 @@ import numpy as np
 from parsemark.errors import UsageError, require_known
 from parsemark.plain_words import counted
 from parsemark.protocols import FigureInfo, PageProtocol, RunTables, Summary, Verdict, get_protocol
+from parsemark.protocols.figures.figure import FigureSums, Floats
+from parsemark.protocols.figures.pair_verdicts import rank, verdicts_on_pairs
 from parsemark.protocols.run_data.broken_pages import complete_sums
-from parsemark.protocols.run_scores.pair_verdicts import rank, verdicts_on_pairs
-from parsemark.protocols.run_scores.sums import FigureSums, Floats
+from parsemark.protocols.run_data.tables import Places
 from parsemark.specs import Spec, parse_spec
-from parsemark.stats.intervals import RunVariance
 from parsemark.store import Run, report_damage
-from parsemark.store.run_tables import Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,6 @@ class Comparison:
     n_pages: int
     extent: str  # on how many pages of how many documents
     pages: tuple[PageDifference, ...]  # pages that differ, largest difference first
-    is_incomplete: bool = False  # whether answers are still to be had: until then nothing is decided
 
     @property
     def gain(self) -> float | None:
@@ -190,9 +187,6 @@ def compare_in_tables(
         raise UsageError(f"{name} gives nothing that {summary.protocol} scores; it has figures of: {scored}.")
     # A ranking leaves out parsers without a value, and has no verdicts where nobody earned anything.
     verdicts = [rank(f).verdict(a, b) or verdicts_on_pairs(f, [(a, b)])[0] for f in compared]
-    if summary.ranking.is_incomplete:
-        undecided = _comparison(compared, [verdict.undecided() for verdict in verdicts], a, b)
-        return dataclasses.replace(undecided, is_incomplete=True)
     return _comparison(compared, verdicts, a, b)
 
 
@@ -214,7 +208,7 @@ def compare_sides(
     if not joined or not joined[0].samples:
         raise UsageError("The two runs share no page with a truth, so there is nothing to compare.")
     pairs = [(f"{p} (new)", f"{p} (old)") for p in parsers]
-    by_figure = (verdicts_on_pairs(f, pairs) for f in joined)
+    by_figure = (verdicts_on_pairs(f, pairs, of_these_kinds=True) for f in joined)
     by_pair = zip(*by_figure, strict=True)
     return [_comparison(joined, own, *pair) for pair, own in zip(pairs, by_pair, strict=True)]
 
@@ -250,15 +244,13 @@ def _join(new: FigureSums, old: FigureSums, parsers: Sequence[str]) -> FigureSum
     """One figure of both runs on the pages that both have; each parser is there twice."""
     shared = sorted(set(new.samples) & set(old.samples))
     sums: dict[str, Floats] = {}
-    variance: dict[str, RunVariance] = {}
     for name, figure in (("new", new), ("old", old)):
         position = {sample: k for k, sample in enumerate(figure.samples)}
         rows = np.array([position[sample] for sample in shared], dtype=int)
         sums |= {f"{parser} ({name})": figure.sums[parser][rows] for parser in parsers}
-        variance |= {f"{parser} ({name})": of for parser, of in figure.run_variance.items()}
-    places = Places(new.samples, new.documents, new.division).among(shared)
+    places = Places(new.samples, new.documents, new.kinds).among(shared)
     how = new.statistic, new.denominator, new.page_statistic
-    return FigureSums(new.info, places.samples, places.documents, sums, *how, places.division, variance)
+    return FigureSums(new.info, places.samples, places.documents, sums, *how, places.kinds)
 
 
 def _comparison(figures: Sequence[FigureSums], verdicts: Sequence[Verdict], a: str, b: str) -> Comparison:

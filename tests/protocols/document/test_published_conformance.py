@@ -229,7 +229,7 @@ def test_exported_demo(tmp_path: Path) -> None:
 
     folders = {"v1.0": "v1_0", "v1.5": "v1_5", "v1.6": "v1_6", "v1.6-fixed": "v1_6_bugs_fixed"}
     inputs = ["--corpus", f"omnidocbench:{DEMO / 'OmniDocBench_demo.json'}"]
-    inputs += [str(DEMO / "predictions")]
+    inputs += ["--predictions", str(DEMO / "predictions")]
     protocols = [f"--protocol=document(profile={version})" for version in folders]
     run, out = str(tmp_path / "run"), tmp_path / "out"
     for arguments in (

@@ -125,7 +125,7 @@ class MeasuredProtocol(PageProtocol):
         """Means over pages, or over what pages have several of."""
         import polars as pl
 
-        from parsemark.protocols.run_scores.aggregate import mean_sums, run_sums
+        from parsemark.protocols.figures.aggregate import mean_sums, run_sums
 
         columns = ("sample", "parser", "element", "status", "value")
         rows = [tables.read("scores", *columns, where=pl.col("metric") == info.name) for info in self.infos]
@@ -134,7 +134,7 @@ class MeasuredProtocol(PageProtocol):
 
     def mean_of_means(self, parts: Sequence[FigureSums]) -> FigureSums:
         """The mean of some of its figures, which `figures.toml` has apart."""
-        from parsemark.protocols.run_scores.aggregate import mean_of_figures
+        from parsemark.protocols.figures.aggregate import mean_of_figures
 
         [info] = read_figures(package_of(self), "of_means").values()
         return mean_of_figures(info, parts)

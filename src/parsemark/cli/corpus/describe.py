@@ -1,70 +1,35 @@
-"""`parsemark corpus info` and `export`: what a corpus holds, here and as files."""
+"""`parsemark corpus info`, `list`, `show`, `pages` and `schema`: see and hand on what a corpus holds."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
-from typer import Option
+from typer import Argument, Option
 
 from parsemark.cli import options as opt
 from parsemark.cli import running
 from parsemark.cli.printing import plain_console, plain_table
-from parsemark.errors import PdfError
+from parsemark.errors import require_known
 from parsemark.plain_words import counted
-from parsemark.system import replacing, write_text
+from parsemark.system import make_folder, replacing, write_text
 
 if TYPE_CHECKING:
-    from parsemark.corpora import Corpus
     from parsemark.model import Sample
 
 NO_TRUTH = "no truth"
-_DPI = 110  # of the picture of a page
 
 
 def info(
     corpus: opt.CorpusArgument,
-    *,
-    pages: Annotated[
-        bool, Option("--pages", help="List the pages: id, document, page number, truth.")
-    ] = False,
-    tags: Annotated[
-        bool,
-        Option("--tags", help="CORPUS is one tagged PDF: report its structure tree, and where it is wrong."),
-    ] = False,
-    picture: Annotated[
-        str | None, Option(metavar="PAGE", help="Write a picture of this page with the boxes of its truth.")
-    ] = None,
-    out: Annotated[
-        Path | None, Option("--out", "-o", help="File of the picture.", show_default="PAGE.png")
-    ] = None,
-    full: Annotated[bool, Option("--full", help="List all values of an attribute, not only twelve.")] = False,
-    as_json: Annotated[bool, Option("--json", help="Print the report on tags as JSON.")] = False,
+    full: Annotated[bool, Option(help="List all values of an attribute, not the first twelve.")] = False,
     strict: opt.Strict = False,
 ) -> None:
-    """Describe a corpus: documents, pages, tables, languages, attributes, and what is left out.
-
-    Example: parsemark corpus info my-documents/ --pages
-
-    Example: parsemark corpus info demo --picture demo-0003-p1
-    """
-    if tags:
-        _print_tags(Path(corpus), as_json=as_json)
-        return
-    loaded = running.load(corpus, strict=strict)
-    if picture is not None:
-        _draw(loaded, picture, out or Path(f"{picture}.png"))
-    elif pages:
-        _list_pages(loaded)
-    else:
-        _print_info(loaded, full=full)
-
-
-def _print_info(loaded: Corpus, *, full: bool) -> None:
+    """Print what a corpus consists of."""
     from parsemark.corpora.describe import corpus_info
 
-    found = corpus_info(loaded)
+    found = corpus_info(running.load(corpus, strict=strict))
     rows = [
         ("Documents", str(found.documents)),
         ("Pages", str(found.pages)),
@@ -88,9 +53,11 @@ def _print_info(loaded: Corpus, *, full: bool) -> None:
     plain_console().print(plain_table(("", ""), rows, words=2, title=title, show_header=False))
 
 
-def _list_pages(loaded: Corpus) -> None:
+def list_pages(corpus: opt.CorpusArgument, strict: opt.Strict = False) -> None:
+    """List the pages of a corpus: id, document, page, and what is known about it."""
     from parsemark.corpora.base import Remark
 
+    loaded = running.load(corpus, strict=strict)
     found = [loaded.try_read(key) for key in loaded.keys]
     running.say_remarks([f for f in found if isinstance(f, Remark)], plain_console(stderr=True))
     pages = [sample for sample in found if not isinstance(sample, Remark)]
@@ -119,59 +86,58 @@ def _truth_status(sample: Sample) -> str:
     return ", ".join(said) or "nothing known of its elements"
 
 
-def _draw(loaded: Corpus, page: str, target: Path) -> None:
+def show(
+    corpus: opt.CorpusArgument,
+    page: Annotated[str, Argument(help="Id of the page.")],
+    out: Annotated[Path | None, Option("--out", help="The PNG; PAGE.png if not given.")] = None,
+    dpi: Annotated[int, Option(min=20, max=600)] = 110,
+) -> None:
+    """Write a picture of a page with the boxes of its truth."""
     from parsemark.corpora.base import sample_of
     from parsemark.corpora.describe import draw_truth
 
-    drawn = draw_truth(sample_of(loaded, page), _DPI)
+    target = out or Path(f"{page}.png")
+    drawn = draw_truth(sample_of(running.load(corpus), page), dpi)
     with replacing(target) as unfinished:
         drawn.save(unfinished, format="PNG")
     print(target)
 
 
-def _print_tags(file: Path, *, as_json: bool) -> None:
-    from parsemark.corpora.tagged.read import read_tagged
-
-    found = read_tagged(file)
-    if found is None:
-        raise PdfError(f"{file} has no structure tree, so it is not a tagged PDF.")
-    report = found.report()
-    if as_json:
-        print(json.dumps(report, ensure_ascii=False, indent=1))
-        return
-    for title, lines in report.items():
-        if lines:
-            plain_console().print(plain_table(("", ""), lines, words=2, title=title, show_header=False))
-
-
-Format = Literal["detector", "assertions", "olmocr"]
-
-
-def export(
+def write_pages(
     corpus: opt.CorpusArgument,
-    *,
-    format: Annotated[Format, Option(metavar="FORMAT", help="What to write; see above.")],
-    out: Annotated[Path, Option("--out", "-o", help="File (assertions, olmocr) or folder to write.")],
-    dpi: Annotated[int, Option(min=36, max=300, help="Resolution of the pictures (detector).")] = 72,
+    out: Annotated[Path, Option("--out", help="Folder for pictures, words and the list of images.")],
+    dpi: Annotated[int, Option(min=36, max=300, help="Of the pictures; VGT takes 72.")] = 72,
 ) -> None:
-    """Write what a corpus holds for use in other programs.
+    """Write what a detector that runs elsewhere needs: pictures, words with boxes, a list of images.
 
-    - detector: page pictures, words with boxes and a list of images, for a table detector that runs
-      elsewhere. The parser `tatr(detect=file)` reads its COCO file.
-    - assertions: yes/no statements that follow from the truth, one JSON line each, for
-      `answers(facts=FILE)`.
-    - olmocr: the same in the form of olmOCR-bench.
-
-    Example: parsemark corpus export my-corpus/ --format assertions --out assertions.jsonl
+    Its answer, a COCO file, is read by the parser `tatr(detect=file)` (see docs/parsers.md).
     """
-    loaded = running.load(corpus)
-    if format == "detector":
-        from parsemark.corpora.describe import write_detector_input
+    from parsemark.corpora.describe import write_detector_input
 
-        print(f"{counted(write_detector_input(loaded.samples(), out, dpi), 'page')} in {out}")
-    else:
-        from parsemark.protocols.answers.files import fact_lines
+    print(f"{write_detector_input(running.load(corpus).samples(), out, dpi)} pages in {out}")
 
-        lines = list(fact_lines(loaded.samples(), "answers" if format == "assertions" else "olmocr"))
-        write_text(out, "".join(lines))
-        print(f"{counted(len(lines), 'assertion')} in {out}")
+
+def facts(
+    corpus: opt.CorpusArgument,
+    out: Annotated[Path, Option("--out", help="File for the facts, a line of JSON each.")],
+    form: Annotated[
+        str, Option(help="`answers`, to be edited and asked again; or `olmocr`, for olmOCR-bench.")
+    ] = "answers",
+) -> None:
+    """Write what the truth of a corpus lets one ask: values under their headers, numbers, names, orders."""
+    from parsemark.protocols.answers.files import FORMS, fact_lines
+
+    require_known("form of facts", form, FORMS)
+    lines = list(fact_lines(running.load(corpus).samples(), form))
+    write_text(out, "".join(lines))
+    print(f"{len(lines)} facts in {out}")
+
+
+def schema(out: Annotated[Path, Option("--out", help="Folder for the JSON schemas.")]) -> None:
+    """Write the JSON schemas of the corpus format."""
+    from parsemark.corpora.schema import json_schemas
+
+    make_folder(out)
+    for name, content in json_schemas().items():
+        write_text(out / name, json.dumps(content, indent=2) + "\n")
+        print(out / name)

@@ -1,4 +1,4 @@
-"""`parsemark corpus make`, `sample` and `import`: new corpora."""
+"""`parsemark corpus make`, `sample`, `import` and `crops`: new corpora."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
+import typer
 from typer import Argument, Option
+from typer.core import TyperCommand
 
 from parsemark.cli import options as opt
 from parsemark.cli import running
 from parsemark.cli.printing import page_progress, plain_console, say, warning
-from parsemark.errors import require_known
+from parsemark.errors import UsageError, require_known
 from parsemark.plain_words import counted, listed, visible
 
 
-class MakeCommand(opt.Command):
+class MakeCommand(TyperCommand):
     """The command with a list of makers in its help; `make MAKER --help` describes that one."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -63,6 +65,20 @@ def make(
         str | None, Option("--corpus", "-c", help="Corpus whose pages are copied with changes.")
     ] = None,
     workers: opt.Processes = None,
+    commit: Annotated[
+        Path | None,
+        Option(
+            help="Write a commitment to the pages, to publish before results, and its secret "
+            "(FILE.secret.json), to publish after them. Draws a seed if none is given."
+        ),
+    ] = None,
+    reveal: Annotated[
+        Path | None,
+        Option(
+            help="Make the pages of FILE.secret.json again and compare them with the commitment (FILE.json "
+            "beside it). All options come from the secret."
+        ),
+    ] = None,
 ) -> None:
     """Make a corpus: synthetic pages, pages of LaTeX sources, or changed copies of another corpus."""
     from parsemark import make_corpus
@@ -78,26 +94,28 @@ def make(
     print(f"{out}: {counted(made.n_pages, 'page')}, hash {made.manifest.hash[:16]}")
     for note in made.notes:
         print(visible(note))
+    for difference in made.differences:
+        print(visible(f"✗ {difference}"))
+    if made.differences:
+        raise typer.Exit(1)
 
 
 def sample(
     pdfs: Annotated[list[Path], Argument(metavar="PDFS...", help="PDFs, or folders of them.")],
     *,
-    pages: Annotated[int, Option(min=1, help="Number of pages to choose.")],
+    pages: Annotated[int, Option(min=1, help="How many pages to choose.")],
     out: Annotated[Path, Option(help="Folder for the pages, their list, and a sheet per cluster.")],
     clusters: Annotated[
-        int | None, Option(min=1, help="Number of page types.", show_default="by the number of pages")
+        int | None, Option(min=1, help="How many kinds of pages.", show_default="by the number of pages")
     ] = None,
     encoder: Annotated[
         str | None,
         Option(help="Compare pages by a network: `resnet50` (needs torchvision), or `MODULE:FUNCTION`."),
     ] = None,
 ) -> None:
-    """Sample representative pages from many PDFs, balanced over page types and documents.
+    """Choose pages that stand for many: by what they look like, balanced over kinds and documents.
 
-    The same PDFs give the same pages. `sheets/` has a picture per cluster, with the chosen pages framed.
-
-    Example: parsemark corpus sample archive/ --pages 60 --out sample/
+    The same PDFs give the same pages. `sheets/` has a picture per cluster, chosen pages framed.
     """
     from parsemark.corpora.sample_pages import sample_pages
 
@@ -131,10 +149,7 @@ def import_truth(
     executor: opt.Executor = "local",
     address: opt.Address = None,
 ) -> None:
-    """Import the truth that documents carry themselves, in PDF tags or in their sources, into a corpus.
-
-    Example: parsemark corpus import my-pdfs/ --from tagged --out my-corpus
-    """
+    """Import the truth of the PDFs of a folder, from their tags or sources, into a corpus."""
     from parsemark.corpora.loaders.embedded import ORIGINS
     from parsemark.engine.import_corpus import import_corpus, left_out
 
@@ -148,3 +163,25 @@ def import_truth(
         print(f"{group}: {', '.join(f'{name} {n:,}' for name, n in counts.items())}")
     for file, outcome, why in left_out(out):
         print(f"{file} ({outcome}): {why}")
+
+
+def crops(
+    corpus: opt.CorpusArgument,
+    *,
+    kind: Annotated[str, Option(help="What to cut out: table, formula or text.")],
+    out: opt.NewCorpus,
+) -> None:
+    """Cut the tables, formulas or text blocks out of their pages, as a corpus for parsers of elements.
+
+    The new corpus is in OmniDocBench's form, one page per crop: `omnidocbench:OUT/crops.json`.
+    """
+    from parsemark.corpora.crops import FILE, KINDS, write_crops
+
+    chosen = next((name for name in KINDS if name == kind), None)
+    if chosen is None:
+        raise UsageError(f"There is no kind {kind!r}; choose one of: {', '.join(KINDS)}.")
+    loaded = running.load(corpus)
+    with page_progress("Cutting out", len(loaded)) as progress:
+        found = write_crops(loaded, out, chosen, progress=progress)
+    left = f", {found.n_left_out} left out (no box, too small, or no picture)" if found.n_left_out else ""
+    print(f"{counted(found.n_crops, 'crop')}{left}: omnidocbench:{out / FILE}")

@@ -44,12 +44,7 @@ def _parts(sheet: Any, formulas: Any) -> Iterator[str]:
         if cell.data_type == "f" and (own := sheet.cell(cell.row, cell.column)).value is None:
             own.value = NO_VALUE
     spans = {(r.min_row, r.min_col): r for r in sheet.merged_cells.ranges}
-    covered: set[tuple[int, int]] = set()
-    for r in list(spans.values())[:MAX_COLUMNS]:
-        last_row, last_col = min(r.max_row, n_rows), min(r.max_col, n_cols)
-        if len(covered) + (last_row - r.min_row + 1) * (last_col - r.min_col + 1) > MAX_GRID:
-            break
-        covered |= {(y, x) for y in range(r.min_row, last_row + 1) for x in range(r.min_col, last_col + 1)}
+    covered = {place for r in spans.values() for place in r.cells} if len(spans) < MAX_COLUMNS else set()
     shown = [c for c in range(1, n_cols + 1) if not sheet.column_dimensions[get_column_letter(c)].hidden]
 
     def written(cell: Any) -> str:

@@ -38,7 +38,7 @@ from parsemark.store import (
 )
 from parsemark.store.manifest import origin_mark
 from parsemark.system import file_sha256
-from parsemark.system.processes import held_by_confinement, why_not_confined
+from parsemark.system.processes import why_not_confined
 from parsemark.version import __version__
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ class ParseOptions:
     limits: PageLimits = field(default_factory=PageLimits)
     cache: Path | None = None  # folder of the cache of parses; None to use none
     anew: bool = False  # parse every page, also those that the run has; one that was stopped goes on
-    repeats: int = 1  # how often each page is parsed in all (`api.parse`); what is there already counts
     executor: str = "local"
     address: str | None = None  # of a Ray cluster; None starts one on this machine
     protocols: tuple[str, ...] = ()  # specs to score it by; by default those that it has, or the default ones
@@ -181,7 +180,7 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
         raise StoreError(
             f"{out} holds a run of the corpus {old.name} {old.version} ({old.hash[:8]}), not of "
             f"{corpus.name} {corpus.version} ({corpus.hash[:8]}). Choose another --out, or remove that "
-            "folder (`bench` does so with --overwrite)."
+            "folder (`bench` and `parse` do so with --overwrite)."
         )
     # What is asked for comes first, so it is what is shown; what the run had stays and is scored with it.
     RunFolder.of(run).update_manifest(
@@ -267,7 +266,7 @@ def add_samples(
         said = (
             f"{counted(len(without), 'sample')} of {corpus.name} with neither a PDF nor a picture that "
             f"could be parsed ({listed(without)}). "
-            "Score outputs that you have: parsemark score DIR"
+            "Score outputs that you have: parsemark score --predictions DIR"
         )
         if corpus.strict or len(without) == len(samples):
             raise UsageError(said)
@@ -366,7 +365,6 @@ def _machine() -> dict[str, str | int | float | None]:
         "python": sys.version.split()[0],
         "cpu": _cpu_model(),
         "cpus": os.cpu_count(),
-        "confinement": ", ".join(held_by_confinement()) or "none",
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
     }
 

@@ -12,12 +12,12 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from parsemark.metrics.base import Metadata, Metric
+from parsemark.metrics.base import Facts, Metric
 from parsemark.metrics.reader.align import Likenesses, align
 from parsemark.metrics.reader.events import FULL_SCORE, Account, Event, Kind
 from parsemark.metrics.reader.find_events import find_events
 from parsemark.metrics.reader.pages import Pages, arrangements, forms, layouts, lines_of
-from parsemark.metrics.reader.prices import PARAMETERS, Parameters
+from parsemark.metrics.reader.parameters import PARAMETERS, Parameters
 from parsemark.metrics.reader.regroup import Form, joined_rows, regroup_columns, regroup_rows, unfolded
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import Structure, read_structure
@@ -59,7 +59,7 @@ class Reader(Metric[TableInput]):
     """
 
     name = "reader"
-    metadata = Metadata(
+    facts = Facts(
         title="What a reader can reconstruct",
         range=(0.0, FULL_SCORE),
         citation="parsemark; the question is Horn & Keuper's (2026), section 4.3",

@@ -254,7 +254,7 @@ def tables_in_chunks(image, min_confidence):
 def detections():
     """(PDF's stem, page) to [(score, box in points)] from a COCO file of any detector.
 
-    `images` name the page: `file_name` is `STEM-pPAGE.png` (as `parsemark corpus export` writes them), or the
+    `images` name the page: `file_name` is `STEM-pPAGE.png` (as `parsemark corpus pages` writes them), or the
     fields `pdf` and `page` say so. Boxes are in the pixels of the picture (`width`, `height`). What a table
     is, the file's own `categories` say: a name that holds "table" but no caption, footnote or part of one.
     """

@@ -143,7 +143,7 @@ def _level(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 def _formula(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     metric = get_metric("formula_reader")
-    formulas, top = output.formulas[:_MAX_FORMULAS], metric.metadata.range[1]
+    formulas, top = output.formulas[:_MAX_FORMULAS], metric.facts.range[1]
     scored = (((metric.score(arguments["latex"], latex).value or 0.0) / top, latex) for latex in formulas)
     best, said = max(scored, key=lambda pair: pair[0], default=(0.0, ""))
     if best < _NEARLY:

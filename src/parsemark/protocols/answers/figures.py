@@ -5,9 +5,9 @@ import polars as pl
 from parsemark.protocols.answers.ask import ANSWER, KINDS
 from parsemark.protocols.answers.retrieval import CHUNKINGS, FOUND, SIZE, TOP
 from parsemark.protocols.facts.protocol import FactTotals
-from parsemark.protocols.run_scores.aggregate import run_sums, sums_of_rows
-from parsemark.protocols.run_scores.sums import FigureSums, read_figures
-from parsemark.store.run_tables import RunTables
+from parsemark.protocols.figures.aggregate import run_sums, sums_of_rows
+from parsemark.protocols.figures.figure import FigureSums, read_figures
+from parsemark.protocols.run_data.tables import RunTables
 
 NUMBERS = ("cell number", "number")
 

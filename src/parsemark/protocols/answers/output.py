@@ -20,8 +20,6 @@ _WORD = re.compile(rf"[\ue010±<>≤≥{_CURRENCY}]*\d+(?:[.,:/]\d+)*[%{_CURRENC
 _MINUS = re.compile(r"(?<![\w)\]])[-\u2212](?=\d)")
 """The sign of a number, which stays apart from what folding draws to the word before it (as \ue010)."""
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?: \d{3})++(?!\d)")
-_UNSPACED = "\u3001-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff60"
-_BROKEN_LINE = re.compile(rf"(?<=[{_UNSPACED}]) (?=[{_UNSPACED}])")
 _NOT_BETWEEN_DIGITS = re.compile(r"(?<!\d)\s+|\s+(?!\d)")
 _MARKDOWN_LINK = re.compile(r"(?<!!)\[([^\[\]]{1,400})\]\(<?([^\s()<>]{1,2000}(?:\([^\s()<>]{0,200}\))?)")
 _HTML_LINK = re.compile(
@@ -48,10 +46,8 @@ def shown(words: Iterable[str]) -> str:
 
 
 def _folded(text: str) -> str:
-    """White space of every kind is the same, and none between two signs of a script without blanks, where a
-    line was broken; thousands are written with a thin one, or with any.
-    """
-    signed = _MINUS.sub("\ue010", _BROKEN_LINE.sub("", " ".join(text.split())))
+    """White space of every kind is the same; thousands are written with a thin one, or with any."""
+    signed = _MINUS.sub("\ue010", " ".join(text.split()))
     return fold_notation(_THOUSANDS.sub(lambda m: "".join(m[0].split()), signed))
 
 
@@ -111,14 +107,14 @@ def _names(lines: Sequence[Sequence[str]]) -> dict[Words, set[int]]:
     Where a notation has no spans, the name of a group stands in its first line alone.
     """
     names: dict[Words, set[int]] = defaultdict(set)
-    groups = [""] * _MAX_LEVELS
+    carried = [""] * _MAX_LEVELS
     for k, line in enumerate(lines):
         head = [text.strip() for text in line[:_MAX_LEVELS]]
         for level, text in enumerate(head):
             if text:
-                groups[level:] = [text, *[""] * (_MAX_LEVELS - level - 1)]
+                carried[level:] = [text, *[""] * (_MAX_LEVELS - level - 1)]
         for levels in range(1, len(head) + 1):
-            for texts in (head[:levels], [*groups[: levels - 1], head[levels - 1]]):
+            for texts in (head[:levels], [*carried[: levels - 1], head[levels - 1]]):
                 if name := name_of(texts):
                     names[name].add(k)
     return names

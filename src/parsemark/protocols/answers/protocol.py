@@ -9,11 +9,11 @@ from typing import ClassVar, Literal
 from parsemark.model import Fact, Page, Prediction, Status
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.figures.figure import FigureSums
+from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import PageView, PageViews, Presentation
 from parsemark.protocols.run_data.rows import PageScores, ScoreRow
-from parsemark.protocols.run_scores.sums import FigureSums
-from parsemark.store.run_tables import RunTables
-from parsemark.store.summary import Summary
+from parsemark.protocols.run_data.tables import RunTables
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class AnswersProtocol(PageProtocol):
 
     Args:
         scope: `page`, or `document`: pages are asked together, and a search over chunks must find answers.
-        facts: A file of `corpus export --format assertions`, in place of what the truth gives.
+        facts: A file of facts as `parsemark corpus facts` writes them, in place of those of the truth.
     """
 
     name: ClassVar[str] = "answers"
@@ -78,7 +78,7 @@ class AnswersProtocol(PageProtocol):
     def _facts(self, truth: Page | None, prediction: Prediction) -> tuple[Fact, ...]:
         from parsemark.protocols.answers.derive import facts_of_page
         from parsemark.protocols.answers.files import read_facts
-        from parsemark.protocols.whole_documents import joined_facts
+        from parsemark.protocols.tables.long_tables import joined_facts
 
         if self.facts:
             asked = read_facts(self.facts)
@@ -124,7 +124,7 @@ class AnswersProtocol(PageProtocol):
         import polars as pl
 
         from parsemark.protocols.answers.files import read_facts
-        from parsemark.protocols.run_scores.aggregate import failed_scores
+        from parsemark.protocols.figures.aggregate import failed_scores
 
         sums = self.figure_sums(tables)
         columns = ("sample", "element", "metric", "parser", "status", "message")

@@ -14,8 +14,7 @@ from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.document.annotation import TABLES_ONLY
 from parsemark.protocols.document.published.profile import get_profile
-from parsemark.protocols.run_data.rows import PAGE_LEVEL
-from parsemark.protocols.run_scores.aggregate import (
+from parsemark.protocols.figures.aggregate import (
     MAX_VALUES,
     attribute_label,
     element_attributes,
@@ -27,9 +26,10 @@ from parsemark.protocols.run_scores.aggregate import (
     page_slices,
     run_sums,
 )
-from parsemark.protocols.run_scores.sums import FigureSums, read_figures
-from parsemark.store.run_tables import RunTables
-from parsemark.store.summary import FigureInfo, Slice, Summary
+from parsemark.protocols.figures.figure import FigureInfo, FigureSums, read_figures
+from parsemark.protocols.figures.summary import Slice, Summary
+from parsemark.protocols.run_data.rows import PAGE_LEVEL
+from parsemark.protocols.run_data.tables import RunTables
 
 NO_TRUTH = "No page of this corpus has truth, so nothing could be scored, and there is no order of parsers."
 _TABLE_METRICS = ("teds", "teds_structure", "table_edit", "table_edits", "table_length")
@@ -189,13 +189,13 @@ def _whole(kind: str, tables: RunTables) -> FigureSums:
         parser: np.stack([edits.sums[parser][:, 0], lengths.sums[parser][:, 0]], axis=1)
         for parser in edits.sums
     }
-    return FigureSums(info, edits.samples, edits.documents, sums, mean_statistic, division=edits.division)
+    return FigureSums(info, edits.samples, edits.documents, sums, mean_statistic, kinds=edits.kinds)
 
 
 def summarise(
     protocol: PageProtocol, tables: RunTables, profile: str, settings: Mapping[str, str], *, cdm: bool
 ) -> Summary:
-    """Every figure with its 95 % confidence interval, its denominator, and its groups."""
+    """Every figure with its interval over documents, its denominator, and its groups."""
     figures = DocumentFigures(profile, cdm)
     left_out = _left_out(tables)
     counted = figures.counted(tables)

@@ -15,12 +15,12 @@ import numpy as np
 from parsemark.model import Fact, Page, Prediction, Status
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
+from parsemark.protocols.figures.figure import FigureInfo, FigureSums, Floats, read_figures
+from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import PageMatch, PageView, PageViews, Presentation
 from parsemark.protocols.result_files import BoardRun, Files
 from parsemark.protocols.run_data.rows import PageScores, ScoreRow
-from parsemark.protocols.run_scores.sums import FigureSums, Floats, read_figures
-from parsemark.store.run_tables import RunTables
-from parsemark.store.summary import FigureInfo, Summary
+from parsemark.protocols.run_data.tables import RunTables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -122,7 +122,7 @@ class FactsProtocol(PageProtocol):
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """The headline, each group, each kind of test, and what could not be tried."""
-        from parsemark.protocols.run_scores.aggregate import run_sums
+        from parsemark.protocols.figures.aggregate import run_sums
 
         groups, kinds = self.totals(tables), FactTotals.of(tables, "category")
         return [
@@ -235,7 +235,7 @@ class FactTotals:
 
     def share(self, info: FigureInfo, groups: Sequence[str], *, complete: bool = False) -> FigureSums:
         """The mean over groups of the share that passes; undefined, if `complete`, where one has no fact."""
-        from parsemark.protocols.run_scores.aggregate import mean_of_quotients
+        from parsemark.protocols.figures.aggregate import mean_of_quotients
 
         columns = [2 * self.groups.index(group) for group in groups]
         places = self.tables.places
@@ -255,11 +255,11 @@ class FactTotals:
 
     def untried(self) -> FigureSums:
         """How many facts were not decided."""
-        from parsemark.protocols.run_scores.aggregate import total_statistic
+        from parsemark.protocols.figures.aggregate import total_statistic
 
         places = self.tables.places
         sums = {parser: own[:, -2:] for parser, own in self.sums.items()}
-        info = read_figures("parsemark.protocols.run_scores", "left_out")["not_tried"]
+        info = read_figures("parsemark.protocols.figures", "left_out")["not_tried"]
         return FigureSums(info, places.samples, places.documents, sums, total_statistic)
 
     def notes(self) -> list[str]:

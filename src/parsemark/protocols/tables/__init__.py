@@ -3,6 +3,7 @@
 Which rule matched, which metrics scored, and every figure with its definition stand in the summary.
 """
 
+from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, is_positive
 from parsemark.protocols.tables.protocol import TablesProtocol
 
-__all__ = ["TablesProtocol"]
+__all__ = ["CONFIDENCE_THRESHOLD", "TablesProtocol", "is_positive"]

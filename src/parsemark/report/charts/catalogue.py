@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import polars as pl
 
-from parsemark.protocols import Figure
-from parsemark.report.drawing import Chart, ChartAxis, RunParser, Section, Series, interval_bars
+from parsemark.protocols import Figure, RunParser
+from parsemark.protocols.charts import Chart, ChartAxis, Section, Series, interval_bars
 from parsemark.report.names import safe_name
 from parsemark.report.source import RunSource
 
@@ -30,7 +30,7 @@ def all_sections(source: RunSource) -> list[Section]:
         Section.of(
             "overview", "Overview", [trade_off(source.summary.parsers, source), time_per_page(source)]
         ),
-        *source.drawing.charts(source),
+        *source.shown.charts(source),
         Section.of("attributes", "By attribute", [breakdown(source, *name) for name in names]),
     ]
     return [section for section in found if section.charts]
@@ -68,7 +68,7 @@ def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: RunSource) ->
     return Chart(
         "quality-time",
         "Quality against time",
-        f"{quality.label} over mean CPU time per page (logarithmic), with 95 % CI (documents like these). "
+        f"{quality.label} over mean CPU time per page (logarithmic), with 95 % intervals. "
         f"{'Up' if quality.higher_is_better else 'Down'} and to the left is better: no other parser is both "
         "faster and better than one on the dashed front.",
         ChartAxis("CPU seconds per page", kind="log"),
@@ -124,7 +124,7 @@ def breakdown(source: RunSource, scope: str, attribute: str) -> Chart | None:
         series += interval_bars(parser.name, entries, "line" if attribute in CURVES else "bars")
     kind = scope.replace("_", " ")
     key, title = f"by-{_key(scope)}-{_key(attribute)}", f"By {attribute} of the {kind}"
-    over = f"{info.label} over the {kind}s with each value, with 95 % CI where they are known."
+    over = f"{info.label} over the {kind}s with each value, with 95 % intervals where they are known."
     by_value = ChartAxis(attribute, kind="category", categories=tuple(values))
     axes = by_value, ChartAxis(info.label, 0.0, info.top)
     return Chart.of(key, title, f"{over} {info.direction.capitalize()}.", axes, series)

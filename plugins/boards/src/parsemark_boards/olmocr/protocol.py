@@ -102,7 +102,7 @@ class OlmocrProtocol(FactsProtocol):
         """Add up the facts of a run; with `errors_void` nothing is passed by a parser with an error."""
         import polars as pl
 
-        from parsemark.protocols.run_scores.aggregate import FAILURES
+        from parsemark.protocols.figures.aggregate import FAILURES
 
         totals = super().totals(tables)
         if not self.errors_void:

@@ -28,7 +28,7 @@ from parsemark.protocols import (
     read_figures,
 )
 from parsemark.protocols.facts import Decide, FactsProtocol, FactTotals, Outcome, TooHardError, share_info
-from parsemark.protocols.run_scores.aggregate import run_sums
+from parsemark.protocols.figures.aggregate import run_sums
 
 RULES = "features"
 KEPT, LOST, CHANGED, UNSUPPORTED = "kept", "lost", "changed", "unsupported"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from parsemark.errors import require_known
-from parsemark.protocols.run_scores.sums import read_toml
+from parsemark.protocols.figures.figure import read_toml
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@
     })));
   };
 
-  // What a protocol that needs no truth found on the page: words with their status.
+  // What a protocol that needs no truth found on the page: words with their fate.
   const MAX_FOUND = 200;
   parsemark.renderFound = (data) => {
     const found = data.found ?? [];

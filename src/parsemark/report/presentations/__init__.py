@@ -1,1 +1,0 @@
-"""Charts and tables of single protocols: each has a `Drawing`, which `Presentation.drawing` names."""
