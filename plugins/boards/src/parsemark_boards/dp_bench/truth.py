@@ -33,7 +33,7 @@ def page_text(page: PageData) -> str:
 
 
 def first_tree(page: PageData) -> EditTree | None:
-    """The tree of the first table; None where there is none. ValueError where a span is no number."""
+    """The tree of the first table; None if there is none. ValueError if a span is not a number."""
     document = _tables(page)
     if not document.startswith("<html><body><table>") and not document.endswith("</table></body></html>"):
         document = f"<html><body><table>{document}</table></body></html>"

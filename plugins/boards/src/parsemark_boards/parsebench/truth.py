@@ -50,7 +50,7 @@ class LayoutRule(BaseModel, strict=True):
     @classmethod
     def _is_box(cls, value: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
         x, y, w, h = value
-        Box(x, y, x + w, y + h)  # ValueError for what is no box
+        Box(x, y, x + w, y + h)  # ValueError for what is not a box
         return value
 
 

@@ -202,7 +202,7 @@ class FeaturesProtocol(FactsProtocol):
 
     @classmethod
     def check_fact(cls, fact: Fact) -> None:
-        """Raise CorpusError for spellings that are no lists of patterns."""
+        """Raise CorpusError for spellings that are not lists of patterns."""
         for key in ("kept", "changed"):
             spellings = fact.arguments.get(key, [])
             if not isinstance(spellings, list):
