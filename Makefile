@@ -6,7 +6,7 @@ DATA ?= ../shared/data
 KERNEL := $(wildcard cpp/*.cpp cpp/*.hpp) CMakeLists.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help bench test check conformance speed judge-demo faults wheels docs system clean
+.PHONY: help bench test check conformance speed upstream judge-demo faults release-check workers docs system clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -26,24 +26,30 @@ check: .stamps/test  ## Lint, type-check, and hold the architecture
 conformance: .stamps/test .stamps/system  ## Compare with the reference values (DATA=folder)
 	PARSEMARK_DATA=$(abspath $(DATA)) $(BIN)/python -m pytest -n auto -m conformance tests plugins
 
+upstream: .stamps/install  ## Report which benchmarks have a newer package than the one whose rules are repeated
+	$(BIN)/python scripts/check_upstream.py
+
 speed: .stamps/test .stamps/system  ## Measure the speed claims (bench/)
 	$(BIN)/python -m bench
 
 FAULTS_MINUTES ?= 20
-faults: .stamps/test .stamps/system  ## Attack the promises: new random examples, kills, damage, full disks
+faults: .stamps/test .stamps/system  ## Attack runs, workers and readers: random examples, kills, damage, full disks
 	$(BIN)/python -m pytest -n auto -m "hypothesis and not conformance" --hypothesis-profile=explore tests plugins
 	$(BIN)/uv pip install --quiet --python $(BIN)/python nanobind
 	FAULTS_MINUTES=$(FAULTS_MINUTES) $(BIN)/python -m tests.faults
 
-wheels: .stamps/test  ## Build all wheels and the sdist, install each into an empty environment, run the demo and the plug-ins' tests
+release-check: .stamps/test  ## Build the sdist and all wheels; try each in an empty environment, also with uvx; check their metadata
 	$(BIN)/python -m pytest -m packaging tests/packaging
+
+workers: .stamps/install  ## Write locks and the table of docs/reference/parsers.md from the headers of workers
+	PYTHONPATH=. $(BIN)/python scripts/write_parser_table.py
 
 docs: .stamps/install  ## Build the documentation site in build/docs, strictly
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --group docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/docs
 	@echo build/docs/index.html
 
-judge-demo: .stamps/test  ## Let a real, tiny language model judge, without a key (skips where it cannot be built)
+judge-demo: .stamps/test  ## Run a tiny local language model as judge, without a key (skipped where it cannot be built)
 	$(BIN)/python scripts/judge_demo.py
 
 system: .stamps/system$(if $(FONTS_EXTRA),-fonts-extra)  ## Install LaTeX, Chromium and friends with apt, where that is possible (FONTS_EXTRA=1: all of TeX's fonts)

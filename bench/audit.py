@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from bench.choose import made
-from parsemark.choose.audit import Suspicion, audit_page, audit_run, families_of, printed_on
+from parsemark.choosing.audit import Suspicion, audit_page, audit_run, families_of, printed_on
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.model import Cell, Page
 from parsemark.store import Run

@@ -84,7 +84,7 @@ def runs() -> Iterator[tuple[str, Path]]:
     scans = home / "demo-scans"
     if not (scans / "corpus.json").exists():
         shutil.rmtree(scans, ignore_errors=True)  # half made when something stopped us
-        pm.make_corpus("degraded", scans, corpus="demo")
+        pm.corpus_make("degraded", scans, corpus="demo")
     yield "scans", made(str(scans), home / "confidence-scans-parses", SCANNED)
     if (data := os.environ.get("PARSEMARK_DATA")) is None:
         print("PARSEMARK_DATA is not set: ICDAR-2013 is left out.")

@@ -54,7 +54,7 @@ def score(folder: Path, spec: str) -> float:
         command = [
             sys.executable, "-m", "parsemark", "score", "--workers", "1",
             "--corpus", f"omnidocbench:{folder / 'OmniDocBench_demo.json'}",
-            "--predictions", str(folder / "predictions"), "--protocol", spec,
+            str(folder / "predictions"), "--protocol", spec,
         ]  # fmt: skip
         for attempt in range(2):  # the first writes byte code and TeX formats, as they lie there for users
             environment["XDG_CACHE_HOME"] = str(Path(place) / "cache")

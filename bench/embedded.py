@@ -70,7 +70,7 @@ def corpus(renderer: str, folder: Path, languages: Sequence[str] = ("english", "
     out = folder / renderer
     if not out.exists():
         spec = f"{renderer}(languages={'+'.join(languages)})"
-        pm.make_corpus(spec, out, pages=PAGES, seed=SEED)
+        pm.corpus_make(spec, out, pages=PAGES, seed=SEED)
     return out
 
 

@@ -22,7 +22,7 @@ def main() -> bool:
     with tempfile.TemporaryDirectory() as folder:
         for seed in SEEDS:
             corpus = Path(folder) / f"corpus-{seed}"
-            pm.make_corpus("synthetic(document_pages=1)", corpus, pages=PAGES, seed=seed)
+            pm.corpus_make("synthetic(document_pages=1)", corpus, pages=PAGES, seed=seed)
             run = pm.bench(corpus, PARSERS, out=Path(folder) / f"run-{seed}")
             summaries.append(run.summary("tables"))
     first, second = summaries

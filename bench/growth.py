@@ -31,7 +31,7 @@ def main() -> bool:
     for name, (read, pieces) in READERS.items():
         total += report(name, read, list(inputs(pieces)), factor)
     for metric in list_metrics():
-        if metric.facts.kind == "table":
+        if metric.metadata.kind == "table":
             total += report(f"{metric}, markup", _against_truth(str(metric)), _cells(), factor)
             total += report(
                 f"{metric}, large", _against_itself(str(metric)), list(LARGE.items()), factor, grows=False

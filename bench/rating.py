@@ -54,7 +54,7 @@ def main() -> bool:
             process.kill()
             process.wait()
         out = Path(folder) / "ratings.json"
-        export = [sys.executable, "-m", "parsemark", "rate", str(file), "--export", str(out)]
+        export = [sys.executable, "-m", "parsemark", "study", "rate", str(file), "--export", str(out)]
         subprocess.run(export, check=True, capture_output=True)
         kept = sum(len(pair["ratings"]) for pair in json.loads(out.read_text())["pairs"])
     p50, p95 = (1000 * q for q in quantiles(answers))

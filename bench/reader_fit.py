@@ -26,14 +26,15 @@ from bench.reader_cases import cases
 from parsemark.metrics import TableInput
 from parsemark.metrics.reader.events import FULL_SCORE, MISREAD, Account, Kind
 from parsemark.metrics.reader.metric import read
-from parsemark.metrics.reader.parameters import PARAMETERS, Parameters
+from parsemark.metrics.reader.prices import PARAMETERS, Parameters
 from parsemark.study import correlate, read_ratings
 
 Floats = NDArray[np.float64]
 
 NAMES = tuple(field.name for field in dataclasses.fields(Parameters))
-HELD = {"no_value", "padded"}
-"""Not fitted: `no_value` changes what is counted; `padded` is held where padded headers stay equivalent."""
+HELD = {"no_value", "padded", "reversed"}
+"""Not fitted: `no_value` changes what is counted; `padded` is held where padded headers stay equivalent; few
+rated pairs have a value that is reversed."""
 RIDGE = 0.3
 """How strongly a price is held near the one in use, against the squared error in points."""
 
@@ -67,12 +68,17 @@ class Design:
         self.severity = np.array(columns[2], dtype=float)
         self.misread = np.array(columns[3], dtype=bool)
         self.share = np.array(columns[4], dtype=float)
+        kinds = [e.kind is Kind.VALUE_REVERSED for pair in pairs for e in pair.account.events]
+        self.reversed = np.array(kinds, dtype=bool)
         self.known = np.array([pair.account.known if pair.account.total else 0.0 for pair in pairs])
 
     def predict(self, values: Floats) -> Floats:
         """The scores of all pairs at given parameters, in the order of their fields."""
         power = np.where(self.misread, values[NAMES.index("severity")], 1.0)
         cost = values[self.price] * self.severity**power * self.share ** values[NAMES.index("growth")]
+        count = np.maximum(np.bincount(self.pair[self.reversed], minlength=len(self.known)), 1)
+        least = self.reversed * values[NAMES.index("reversed")] / count[self.pair]
+        cost = np.maximum(cost, least)
         form = self.price == NAMES.index("padded")
         harm = np.bincount(self.pair[~form], cost[~form], len(self.known))
         padded = np.zeros(len(self.known))

@@ -72,7 +72,7 @@ def opens_quickly(site: Path) -> bool:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         browser.new_page().goto("about:blank")
-        for name in ("index.html", "viewer.html", "figures.html", "compare.html"):
+        for name in ("index.html", "viewer.html", "charts.html", "compare.html"):
             page = browser.new_page()
             before = time.perf_counter()
             page.goto(f"{site.as_uri()}/{name}")

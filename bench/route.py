@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.choose.route import learn_routing
+from parsemark.choosing.route import learn_routing
 from parsemark.pdf import TRAITS
 
 DRAWS = 200

@@ -1,4 +1,4 @@
-"""A hook of mkdocs: the pages in `plugins/NAME/docs` are part of the site, as `parsemark-NAME/`."""
+"""A hook of mkdocs: pages in `plugins/NAME/docs` become part of the site, as `parsemark-NAME/`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parents[1]
+REPOSITORY = "https://github.com/parsemark/parsemark/blob/main/"
 _LINK = re.compile(r"(?<=\]\()([^)#\s:]+\.md)")
 
 
@@ -21,17 +22,19 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Turn links between pages, which are right on disk, into links of the site."""
+    """Turn links between files into links of the site, or of the repository for files outside the site."""
     file = page.file
 
     def moved(link: re.Match[str]) -> str:
         target = Path(posixpath.normpath(Path(file.abs_src_path).parent / link[0]))
+        if "docs" not in target.relative_to(ROOT).parts:
+            return REPOSITORY + target.relative_to(ROOT).as_posix()
         return posixpath.relpath(site_path(target), posixpath.dirname(file.src_uri))
 
     return _LINK.sub(moved, markdown)
 
 
 def site_path(path: Path) -> str:
-    """Where a page on disk stands in the site."""
+    """Return the path of a page in the site."""
     parts = path.relative_to(ROOT).parts
     return f"parsemark-{parts[1]}/{path.name}" if parts[0] == "plugins" else posixpath.join(*parts[1:])

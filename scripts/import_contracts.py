@@ -1,4 +1,4 @@
-"""An import contract for plug-ins: they may import only what `docs/plugins.md` lists as public."""
+"""An import contract for plug-ins: they may import only what `docs/how-to/extend.md` lists as public."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ PUBLIC = re.compile(r"^\| `(parsemark[\w.]*)` \|", re.MULTILINE)
 
 
 class PublicOnly(Contract):
-    """Modules of plug-ins import only the core modules that a page of the documentation lists.
+    """Plug-ins import only the core modules that a page of the documentation lists.
 
-    A listed package stands for what its `__init__` offers; its submodules are public only if listed too.
+    A listed package stands for the names in its `__init__`; its submodules are public only if listed.
     """
 
     plugins = fields.ListField(subfield=fields.StringField())

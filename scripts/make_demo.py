@@ -55,7 +55,7 @@ def make_demo(out: Path) -> CorpusFile:
     with tempfile.TemporaryDirectory(prefix="parsemark-") as work:
         for maker in PARTS:
             part = Path(work) / maker.renderer
-            pm.make_corpus(maker, part)
+            pm.corpus_make(maker, part)
             for folder in ("pdfs", "truth"):
                 shutil.copytree(part / folder, out / folder, dirs_exist_ok=True)
     return write_manifest(

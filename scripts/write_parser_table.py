@@ -1,18 +1,34 @@
-"""Writes the table of parsers in docs/parsers.md anew from the workers' own declarations."""
+"""Write locks and the table of parsers from the headers of workers (`make workers`)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from parsemark.parsers.catalogue import get_parser, parser_names
+from parsemark.errors import ParserError
+from parsemark.parsers.catalogue import builtin_scripts, get_parser, parser_names
+from parsemark.parsers.declaration import WeightsSource, read_declaration
+from parsemark.parsers.environment import needs_lock, read_lock, write_lock
 from parsemark.parsers.parser import Parser
 from parsemark.specs import format_option
 
 BEGIN, END = "<!-- parsers: begin -->", "<!-- parsers: end -->"
 
 
+def unlocked(scripts: Iterable[Path]) -> Iterator[Path]:
+    """Yield workers whose lock is missing or does not match their list of packages."""
+    for script in scripts:
+        declaration = read_declaration(script)
+        try:
+            is_locked = bool(read_lock(script, declaration)) or not needs_lock(declaration)
+        except ParserError:
+            is_locked = False
+        if not is_locked:
+            yield script
+
+
 def parser_table() -> str:
-    """All parsers as a Markdown table: where they come from, what they need, what they give."""
+    """Return all parsers as a Markdown table: origin, requirements, output."""
     rows = [_row(get_parser(name)) for name in parser_names()]
     head = ["parser", "what it is", "in the papers", "licence", "needs", "gives", "options (default first)"]
     lines = [head, ["---"] * len(head), *rows]
@@ -20,7 +36,7 @@ def parser_table() -> str:
 
 
 def with_table(page: str) -> str:
-    """The page with the table between its marks made anew."""
+    """Return the page with a new table between its marks."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{parser_table()}\n{END}{after}"
@@ -38,7 +54,9 @@ def _row(parser: Parser) -> list[str]:
     if info.reads != ("pdf",):
         needs.append(f"reads {', '.join(kind.upper() for kind in info.reads)}")
     if info.weights:
-        needs.append(info.weights)
+        needs.append(", ".join(_weights(source) for source in info.weights))
+    if info.weights_note:
+        needs.append(info.weights_note)
     if info.paid:
         needs.append("paid by the page")
     return [
@@ -55,6 +73,11 @@ def _row(parser: Parser) -> list[str]:
 def _need(need: str) -> str:
     kind, _, name = need.partition(":")
     return {"env": f"`{name}`", "folder": f"weights in `{name}`"}.get(kind, need)
+
+
+def _weights(source: WeightsSource) -> str:
+    """Where weights come from, with a licence that limits their use."""
+    return f"{source.name or source.file_name}{f' ({source.licence})' if source.restricted else ''}"
 
 
 def _options(parser: Parser) -> str:
@@ -75,5 +98,7 @@ def _plain(text: str) -> str:
 
 
 if __name__ == "__main__":
-    page = Path(__file__).parents[1] / "docs" / "parsers.md"
+    for worker in unlocked(builtin_scripts().values()):
+        write_lock(worker, read_declaration(worker))
+    page = Path(__file__).parents[1] / "docs" / "reference" / "parsers.md"
     page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8")

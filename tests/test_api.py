@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 import parsemark as pm
 from parsemark.cli.main import app
 from parsemark.errors import UsageError
-from parsemark.verdicts.gate import GateLimits
 
 WORKER = Path(__file__).parent / "cli" / "echo_parser.py"
 
@@ -31,7 +30,7 @@ def test_bench_compare_and_report(tmp_path: Path) -> None:
     assert again.summary() == summary
     comparison = pm.compare(out, *names)
     assert comparison.primary == summary.ranking.verdict(*names)
-    assert [s.protocol for s in pm.score_run(out, workers=1)] == [summary.protocol]
+    assert pm.score(out, workers=1).protocols == [summary.protocol]
     assert pm.build_report(run).read_text().startswith("<!doctype html>")
 
 
@@ -50,9 +49,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> tuple[pm.Run, pm.Run]:
             (folder / name / f"{sample.id}.md").write_text(said)
         pages = ",".join(sample.id for sample in chosen)
         runs.append(
-            pm.score_predictions(
-                folder / name, "demo", name="mine", out=folder / f"run-{name}", pages=pages, workers=1
-            )
+            pm.score(folder / name, "demo", name="mine", out=folder / f"run-{name}", pages=pages, workers=1)
         )
     return runs[0], runs[1]
 
@@ -62,13 +59,13 @@ def test_outputs_from_elsewhere_are_gated_with_pages_errors_and_pictures(
 ) -> None:
     old, new = scored
     assert old.summary().parsers["mine"]["te_f1_con"].value == 1
-    assert pm.gate(old, old, GateLimits(max_drop=0.0, max_lost_tables=0)).passed
-    result = pm.gate(new, old, GateLimits(max_lost_tables=0))
+    assert pm.gate(old, old, max_drop=0.0, max_lost_tables=0).passed
+    result = pm.gate(new, old, max_lost_tables=0)
     assert not result.passed
     fallen = {page.sample for page in result.worse}
     assert len(fallen) == 2 and all(page.new == 0 for page in result.worse)
     assert result.errors["mine"], "why it fell is said"
-    gate = ("gate", "--new", str(new.path), "--old", str(old.path), "--max-lost-tables", "0")
+    gate = ("gate", str(new.path), "--old", str(old.path), "--max-lost-tables", "0")
     said = CliRunner().invoke(app, [*gate, "--pictures", str(tmp_path / "worst")])
     assert said.exit_code == 1 and said.output.count("Picture: ") == 2
     pictures = sorted((tmp_path / "worst").iterdir())
@@ -77,7 +74,7 @@ def test_outputs_from_elsewhere_are_gated_with_pages_errors_and_pictures(
         with Image.open(picture) as drawn:
             assert drawn.width > drawn.height, "the old output and the new one, side by side"
     passed = CliRunner().invoke(
-        app, ["gate", "--new", str(old.path), "--old", str(old.path), "--pictures", str(tmp_path / "none")]
+        app, ["gate", str(old.path), "--old", str(old.path), "--pictures", str(tmp_path / "none")]
     )
     assert passed.exit_code == 0 and not (tmp_path / "none").exists()
 
@@ -85,7 +82,7 @@ def test_outputs_from_elsewhere_are_gated_with_pages_errors_and_pictures(
 def test_two_runs_are_compared_on_each_group_of_pages(scored: tuple[pm.Run, pm.Run]) -> None:
     old, new = scored
     plain, sliced = (
-        CliRunner().invoke(app, ["compare", str(old.path), str(new.path), *more]).output
+        CliRunner().invoke(app, ["compare", str(new.path), "--old", str(old.path), *more]).output
         for more in ((), ("--slices",))
     )
     assert "| pages with |" in sliced and "| pages with |" not in plain
@@ -109,10 +106,10 @@ def test_two_runs_are_compared_on_each_group_of_pages(scored: tuple[pm.Run, pm.R
 def test_a_board_of_bundles(scored: tuple[pm.Run, pm.Run], tmp_path: Path) -> None:
     (tmp_path / "bundles").mkdir()
     for run, who in zip(scored, ("Ada", "Bob"), strict=True):
-        bundle = pm.bundle_run(run, tmp_path / "bundles" / f"{who}.zip", submitter=who)
-        assert pm.verify_bundle(bundle, "demo").passed
+        bundle = pm.bundle(run, tmp_path / "bundles" / f"{who}.zip", submitter=who)
+        assert pm.verify(bundle, "demo").passed
     (tmp_path / "bundles" / "broken.zip").write_bytes(b"no archive")
-    result = pm.board([tmp_path / "bundles"], tmp_path / "site", corpora=["demo"], reports=False)
+    result = pm.site([tmp_path / "bundles"], tmp_path / "site", corpora=["demo"], reports=False)
     assert "Ada" in result.page.read_text() and "Bob" in result.page.read_text()
     assert len(result.refused) == 1
 
@@ -131,7 +128,7 @@ def test_how_a_run_is_spread_reaches_the_engine(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(engine, "parse_corpus", stop)
     with pytest.raises(KeyboardInterrupt):
-        pm.bench(corpus, [str(WORKER)], out=tmp_path / "r", executor="ray", address="ray://head:10001")
+        pm.bench(corpus, [str(WORKER)], out=tmp_path / "r", executor="ray://head:10001")
     assert [(o.executor, o.address) for o in seen] == [("ray", "ray://head:10001")]
 
 
@@ -151,20 +148,18 @@ def test_rows_and_frames_are_tables() -> None:
     for table in (rows, pd.DataFrame(frame), pl.DataFrame(frame)):
         assert pm.teds(table, markdown) == pm.teds(markdown, table) == 1
         assert pm.grits(table, rows).con == 1
-    found = pm.score(rows, pd.DataFrame({"a": [1, 3], "b": ["x", None]}), ["teds", "reader"])
+    found = pm.score_pair(rows, pd.DataFrame({"a": [1, 3], "b": ["x", None]}), ["teds", "reader"])
     assert found["teds"].value is not None and 0 < found["teds"].value < 1
     assert found["reader"].details["errors"], "a metric says why"
 
 
 def test_the_json_that_predictions_may_be_is_what_the_page_prints(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[1] / "docs" / "runs.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[1] / "docs" / "reference" / "runs.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
     sample = next(s for s in pm.load_corpus("demo").samples() if s.truth is not None and s.truth.tables)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / f"{sample.id}.json").write_text(example)
-    run = pm.score_predictions(
-        tmp_path / "mine", "demo", name="mine", out=tmp_path / "run", pages=sample.id, workers=1
-    )
+    run = pm.score(tmp_path / "mine", "demo", name="mine", out=tmp_path / "run", pages=sample.id, workers=1)
     found = run.prediction(sample.id, "mine")
     assert found.status is pm.Status.OK, found.message
     assert [str(e.category) for e in found.elements] == ["title", "text_block", "table", "table"]

@@ -1,6 +1,9 @@
 """The three distributions agree: one version, and the core knows what its plug-ins register."""
 
 import pickle
+import re
+import shutil
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
@@ -16,11 +19,13 @@ from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import MissingDependencyError, MissingPluginError, UsageError
 from parsemark.model import Element, Page, Sample
+from parsemark.parsers.needs import PROGRAMS
 from parsemark.protocols import PROTOCOLS, get_protocol
 from parsemark.report import build_report
 from parsemark.specs import Registry, own_plugins
 from parsemark.store import Run, RunFolder
 from parsemark.testing import write_corpus
+from parsemark.version import __version__
 
 ROOT = Path(__file__).parents[1]
 PLUGINS = {
@@ -46,6 +51,34 @@ def test_all_distributions_have_one_version() -> None:
     for project in PLUGINS.values():
         assert project["version"] == version
         assert f"parsemark[bench]=={version}" in project["dependencies"]
+    assert __version__ == version
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_the_container_has_every_program_and_extra() -> None:
+    """What parsers ask to be installed with apt is in the image, from its own list or that of the tests."""
+    recipe = (ROOT / "Containerfile").read_text(encoding="utf-8")
+    packages = set(re.findall(r"[a-z0-9][a-z0-9+.-]+", recipe))
+    script = ROOT / "scripts" / "install-system-packages.sh"
+    assert f"RUN bash /src/{script.relative_to(ROOT)}" in recipe
+    packages |= set(re.findall(r"[a-z0-9][a-z0-9+.-]+", script.read_text(encoding="utf-8")))
+    for program in PROGRAMS.values():
+        if program.install.startswith("apt install "):
+            assert set(program.install.split()[2:]) <= packages, program
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = re.search(r'"/src\[([a-z,]+)\]"', recipe)
+    assert extras is not None
+    assert set(extras[1].split(",")) == set(project["optional-dependencies"]) - {"ray"}
+    listed = re.search(r"--no-install-recommends \\\n(.+?) \\\n", recipe, re.DOTALL)
+    assert listed is not None
+    if shutil.which("apt-cache") and is_known("g++"):
+        assert all(is_known(name) for name in listed[1].split())
+
+
+def is_known(package: str) -> bool:
+    """Whether Debian's list here has a package."""
+    done = subprocess.run(["apt-cache", "show", package], capture_output=True, check=False)
+    return done.returncode == 0 and bool(done.stdout)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import typer
+from scripts.count_words import count_words
 
 from parsemark.cli.main import app
 from parsemark.parsers import get_parser
@@ -80,6 +81,35 @@ def test_links_between_pages_lead_somewhere(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", PAGES, ids=ids)
+def test_no_page_is_longer_than_2500_words(path: Path) -> None:
+    words, generated = count_words(path.read_text(encoding="utf-8"))
+    assert words - generated <= 2500, f"{words - generated} words: move experiments to bench/RESULTS.md"
+
+
+def test_the_readme_is_short() -> None:
+    assert count_words((ROOT / "README.md").read_text(encoding="utf-8"))[0] <= 900
+
+
+def test_each_page_is_of_one_kind() -> None:
+    kinds = {"index.md", "tutorial", "how-to", "reference", "explanation"}
+    assert {page.relative_to(ROOT / "docs").parts[0] for page in (ROOT / "docs").rglob("*.md")} == kinds
+
+
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=ids)
+def test_anchors_of_links_exist(path: Path) -> None:
+    for page, anchor in re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", path.read_text(encoding="utf-8")):
+        target = path.parent / page if page else path
+        assert anchor in headings(target), f"{page}#{anchor}"
+
+
+def headings(path: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub and mkdocs make them."""
+    text = FENCE.sub("", path.read_text(encoding="utf-8"))
+    titles = [re.sub(r"[^\w\- ]", "", title.lower()) for title in re.findall(r"(?m)^#+ (.+?)\s*$", text)]
+    return {title.strip().replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=ids)
 def test_code_blocks_run_or_parse(path: Path) -> None:
     examples = []
     for language, content in blocks(path):
@@ -99,7 +129,7 @@ def test_code_blocks_run_or_parse(path: Path) -> None:
 
 
 def test_the_worker_of_the_histories_can_be_copied_and_has_versions(tmp_path: Path) -> None:
-    (worker,) = (c for language, c in blocks(ROOT / "docs" / "history.md") if language == "python")
+    (worker,) = (c for language, c in blocks(ROOT / "docs" / "how-to" / "history.md") if language == "python")
     (tmp_path / "mupdf.py").write_text(worker, encoding="utf-8")
     assert own_package(get_parser(str(tmp_path / "mupdf.py"))).name == "pymupdf"
 

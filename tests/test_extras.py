@@ -53,8 +53,8 @@ from parsemark.kernels.assignment import linear_sum_assignment, shortest_paths
 assert linear_sum_assignment() is shortest_paths
 truth, pred = "<table><tr><td>a</td><td>b</td></tr></table>", "| a | c |\\n|---|---|"
 for metric in pm.list_metrics():
-    if metric.name != "meteor":
-        assert pm.score(truth, pred, [metric.name])[metric.name].value is not None, metric.name
+    if metric.name != "meteor" and type(metric).__module__.startswith("parsemark."):
+        assert pm.score_pair(truth, pred, [metric.name])[metric.name].value is not None, metric.name
 for form in ("html", "markdown", "latex", "csv"):
     text = pm.write_table(pm.read_table(truth), form)
     assert pm.read_table(text, form).n_cols == 2, form
@@ -84,7 +84,7 @@ for line in sys.stdin:
     print("ended", code, flush=True)
     print("ended", code, file=sys.stderr, flush=True)
 """
-    fine = [["pairs", str(pairs)], ["metrics"], ["doctor"], ["bench", "--help"]]
+    fine = [["pairs", str(pairs)], ["list", "metrics"], ["doctor"], ["bench", "--help"]]
     refused = [["bench"], ["corpus", "info", "demo"], ["report", "x"], ["choose", "demo"], ["annotate", "x"]]
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", ABSENT + code],

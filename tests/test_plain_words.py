@@ -58,7 +58,7 @@ def test_a_problem_is_told_in_plain_words(data: object, said: str) -> None:
 def test_what_is_no_json_is_said() -> None:
     with pytest.raises(ValidationError) as caught:
         Data.model_validate_json("{")
-    assert first_problem(caught.value).startswith("the file: is no JSON (")
+    assert first_problem(caught.value).startswith("the file: is not valid JSON (")
 
 
 def test_a_rule_of_ours_speaks_for_itself_and_values_are_not_repeated() -> None:

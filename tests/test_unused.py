@@ -19,16 +19,18 @@ PLAIN_DECORATORS = {
 CALLED_FROM_OUTSIDE = {
     "format_commands": "typer calls it to list commands",
     "format_epilog": "typer calls it to end the help of a command",
+    "format_help_text": "typer calls it to write the help of a command",
     "find_class": "pickle.Unpickler calls it",
     "readinto": "io.BufferedReader calls it",
     "handle_starttag": "html.parser calls it",
     "handle_endtag": "html.parser calls it",
     "handle_data": "html.parser calls it",
-    "serve_document": "workers of other people call it (docs/parsers.md)",
-    "page_means": "protocols of other packages call it (docs/protocols.md)",
-    "homepage": "the table of parsers in docs/parsers.md links it",
+    "serve_document": "workers of other people call it (docs/how-to/parsers.md)",
+    "page_means": "protocols of other packages call it (docs/how-to/extend.md)",
+    "homepage": "the table of parsers in docs/reference/parsers.md links it",
     "editable": "uv's own key in a worker's header; it is allowed and makes no difference",
     "merge_list": "OmniDocBench's own key in its annotation; it is kept as it came",
+    "line_with_spans": "OmniDocBench's own key in its annotation; nothing is read from it",
     "REFERENCE": "a category of OmniDocBench: elements of it are named by their value",
 }
 """Names that others call, each with who does."""

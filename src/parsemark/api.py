@@ -1,29 +1,35 @@
-"""What the command line does, as calls: bench, score, compare, report, bundle. Defaults are stated here."""
+"""Commands as calls, with the same parameters: measure, look, guard. Their defaults are stated here."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from parsemark.errors import UsageError, require_known
 
 LOG = logging.getLogger("parsemark")
 
 if TYPE_CHECKING:
-    from parsemark.corpora import Corpus
-    from parsemark.corpora.making import MadeCorpus, Maker
-    from parsemark.engine.derived.confidences import Calibration, ConfidenceRow, Estimated
+    from parsemark.choosing import Choice as Choice
+    from parsemark.corpora import Corpus as Corpus
+    from parsemark.engine.derived.confidences import ConfidenceRow as ConfidenceRow
     from parsemark.engine.events import Events
     from parsemark.engine.parsing.parse import ParseOptions
-    from parsemark.engine.verify_bundle import Verification
-    from parsemark.protocols import Summary
+    from parsemark.engine.verify_bundle import Verification as Verification
+    from parsemark.protocols import Figure as Figure
+    from parsemark.protocols import Summary as Summary
     from parsemark.protocols.document.component_scores import TaskResult
-    from parsemark.report.board_site import BoardResult
-    from parsemark.store import Run
-    from parsemark.verdicts.comparison import Comparison, RunComparison
-    from parsemark.verdicts.gate import GateLimits, GateResult
-    from parsemark.verdicts.stability import Stability
+    from parsemark.report.leaderboard_site import BoardResult
+    from parsemark.store import Run as Run
+    from parsemark.store.run import QueryResult
+    from parsemark.verdicts.comparison import Comparison as Comparison
+    from parsemark.verdicts.comparison import RunComparison as RunComparison
+    from parsemark.verdicts.gate import GateResult
+    from parsemark.verdicts.stability import Stability as Stability
 
 CORPUS = "demo"
 """Installed with parsemark."""
@@ -33,6 +39,14 @@ TIMEOUT_S = 60.0
 """Per page."""
 MEMORY_MB = 4096
 """Per worker with its children."""
+TRY_PAGES = "5"
+"""The first five."""
+TRY_TIMEOUT_S = 300.0
+"""More than in a run: a parser may load its models on the first page."""
+MANIFEST = "manifest.json"
+"""File that makes a folder a run."""
+CHOICE = "choice.json"
+"""File of a run with what `choose` found."""
 THREADS_TRIED = 4
 """In place of one, to see whether an output depends on it."""
 
@@ -41,54 +55,103 @@ def bench(
     corpus: str | Path | Corpus = CORPUS,
     parsers: str | Sequence[str] | None = None,
     *,
-    out: str | Path | None = None,
     protocols: str | Sequence[str] | None = None,
     pages: str | int | None = None,
     workers: int | None = None,
     timeout_s: float = TIMEOUT_S,
     memory_mb: int = MEMORY_MB,
+    max_cost: float | None = None,
+    out: str | Path | None = None,
+    executor: str = EXECUTOR,
     cache: bool = True,
+    repeats: int = 1,
     overwrite: bool = False,
     strict: bool = False,
-    executor: str = EXECUTOR,
-    address: str | None = None,
+    score: bool = True,
+    route: str | Path | None = None,
     events: Events | None = None,
 ) -> Run:
     """Parse a corpus with several parsers and score what they return.
 
     Args:
-        corpus: A spec as `--corpus` takes it, or a loaded corpus.
-        parsers: Specs; by default a fast set that installs itself.
-        out: The run directory; by default `runs/` and the corpus's name. What it holds is not done again.
-        protocols: Specs, by default `tables`; `evidence` comes before it where no page has a truth.
-        pages: A subset, as `--pages`.
-        workers: Processes; one per CPU by default.
-        timeout_s: Per page.
-        memory_mb: Per worker.
-        cache: Use parses of other runs.
-        overwrite: Remove the run that `out` holds.
-        strict: Refuse a corpus of which something cannot be read.
-        executor: `local` or `ray`.
-        address: Of a Ray cluster; without one Ray is started on this machine.
+        corpus: A corpus as the command takes it, or a loaded one.
+        parsers: Specs of parsers; by default a fast set that installs itself.
+        protocols: Specs of protocols. By default `tables`, with `evidence` before it where no page has truth.
+        pages: The pages to use, as `--pages`.
+        workers: Number of parallel workers; by default one per CPU.
+        timeout_s: Time limit per page, in seconds.
+        memory_mb: Memory limit per worker and its children, in MB.
+        max_cost: Stop paid parsers at this cost, in USD.
+        out: Run directory; by default `runs/` and the name of the corpus. Pages that it holds are not parsed
+            again.
+        executor: `local`, `ray`, or the address of a Ray cluster, such as `ray:HOST:6379`.
+        cache: Reuse outputs of earlier runs.
+        repeats: Number of parses per page. From two on the cache is not used, and scores are means.
+        overwrite: Delete the run in `out` and start again.
+        strict: Raise an error if any part of the corpus is unreadable.
+        score: Score the outputs. Otherwise they are only stored.
+        route: File of a rule that `choose` wrote: run its parser on each page.
         events: Receives progress.
 
     Returns:
-        The run, scored: `run.summary()` has the figures, `build_report(run)` writes the site.
+        The run: `run.summary()` has its scores, and `build_report(run)` writes its pages.
     """
-    from parsemark.engine.scoring.score import score_run as score
+    from parsemark.engine.scoring.score import score_run
 
     options = parse_options(
         pages=pages,
         workers=workers,
         timeout_s=timeout_s,
         memory_mb=memory_mb,
+        max_cost=max_cost,
         cache=cache,
+        repeats=repeats,
         protocols=protocols,
         executor=executor,
-        address=address,
+        events=events,
     )
-    run = parse(corpus, parsers, options, out=out, overwrite=overwrite, strict=strict, events=events)
-    score(run, n_workers=workers, events=events, executor=executor, address=address)
+    if route is not None:
+        if parsers:
+            raise UsageError("The rule names the parsers: leave --parser out.")
+        run = parse_routed(corpus, route, options, out=out, overwrite=overwrite, strict=strict, events=events)
+    else:
+        run = parse(corpus, parsers, options, out=out, overwrite=overwrite, strict=strict, events=events)
+    if score:
+        score_run(run, n_workers=workers, events=events, **executor_and_address(executor))
+    return run
+
+
+def try_(
+    file: str | Path,
+    *,
+    parsers: str | Sequence[str] | None = None,
+    pages: str | int | None = TRY_PAGES,
+    timeout_s: float = TRY_TIMEOUT_S,
+    out: str | Path | None = None,
+    events: Events | None = None,
+) -> Run:
+    """Run parsers on one file and show their outputs side by side, in `try.html` of the run. Needs no truth.
+
+    Args:
+        file: The document: a PDF, or DOCX or HTML for parsers that read it.
+        parsers: Specs of parsers; by default all that are installed.
+        pages: The pages to use, as `--pages`.
+        timeout_s: Time limit per page, in seconds.
+        out: Run directory; by default `runs/try-` and the name of the file.
+        events: Receives progress.
+    """
+    from parsemark.parsers import get_parser, parser_names
+    from parsemark.report.try_page import write_try
+
+    file = Path(file)
+    if not file.is_file():
+        raise UsageError(f"{file} is not a file; give one document. For a folder: parsemark choose {file}")
+    chosen = parsers or [name for name in parser_names() if get_parser(name).state().kind == "ready"]
+    options = parse_options(pages=pages, timeout_s=timeout_s, events=events)
+    loaded = open_corpus(f"folder:{file}")
+    folder = Path(out) if out is not None else Path("runs") / f"try-{file.stem}"
+    run = parse(loaded, chosen or None, options, out=folder, events=events)
+    write_try(run, loaded, run.path / "try.html")
     return run
 
 
@@ -98,12 +161,12 @@ def parse_options(
     workers: int | None = None,
     timeout_s: float = TIMEOUT_S,
     memory_mb: int = MEMORY_MB,
-    max_cost_usd: float | None = None,
+    max_cost: float | None = None,
     cache: bool = True,
     executor: str = EXECUTOR,
-    address: str | None = None,
     protocols: str | Sequence[str] | None = None,
-    command: tuple[str, ...] = (),
+    repeats: int = 1,
+    events: Events | None = None,
 ) -> ParseOptions:
     """Options as the engine takes them; a wrong protocol is refused here, before anything is parsed."""
     from parsemark.engine.parsing.page_worker import PageLimits
@@ -116,13 +179,20 @@ def parse_options(
         n_workers=workers,
         limits=PageLimits(timeout_s=timeout_s, memory_mb=memory_mb),
         cache=default_cache_folder() if cache else None,
+        repeats=repeats,
         anew=not cache,
-        executor=executor,
-        address=address,
         protocols=tuple(canonical_specs(protocols or ())),
-        command=command,
-        max_cost_usd=max_cost_usd,
+        command=() if events is None else events.command,
+        max_cost_usd=max_cost,
+        **executor_and_address(executor),
     )
+
+
+def executor_and_address(spec: str) -> dict[str, Any]:
+    """Split `ray:HOST:6379` into the executor and its address, as the engine takes them."""
+    name, _, address = spec.partition(":")
+    is_client = address.startswith("//")  # `ray://HOST:10001` is an address of Ray's own
+    return {"executor": name, "address": (spec if is_client else address) or None}
 
 
 def parse(
@@ -142,7 +212,7 @@ def parse(
     from parsemark.parsers.releases import usable_parsers
     from parsemark.store import RunFolder
 
-    loaded = _loaded(corpus, strict=strict)
+    loaded = open_corpus(corpus, strict=strict)
     options = replace(options, protocols=options.protocols or default_protocols(loaded))
     specs, made = split_specs(parsers or DEFAULT_PARSERS)
     if made and not specs:
@@ -151,7 +221,11 @@ def parse(
     folder = run_folder(out, loaded)
     if overwrite:
         RunFolder.remove(folder)
+    if options.repeats > 1:
+        options = replace(options, cache=None)
     run = parse_corpus(folder, loaded, chosen, options, events)
+    for number in range(2, options.repeats + 1):
+        parse_corpus(RunFolder.of(run).repeat(number), loaded, chosen, options, events)
     add_made_of_others(run, made, [parser.name for parser in chosen])
     return run
 
@@ -173,20 +247,21 @@ def parse_routed(
     *,
     out: str | Path | None = None,
     overwrite: bool = False,
+    strict: bool = False,
     events: Events | None = None,
 ) -> Run:
     """Parse each page with the parser that a rule of `choose --route` names for its kind.
 
     The outputs stand in the run under the name `routed`, beside those of the parsers that made them.
     """
-    from parsemark.choose.route import read_route
+    from parsemark.choosing.route import read_route
     from parsemark.corpora.render import look_at
     from parsemark.engine.derived.parsers import add_routed
     from parsemark.engine.parsing.plan import select_keys
     from parsemark.parsers import get_parser
 
     route = read_route(Path(rule))
-    loaded = _loaded(corpus)
+    loaded = open_corpus(corpus, strict=strict)
     keys = select_keys(loaded.keys, options.pages)
     named = {spec: get_parser(spec).name for spec in (route.default, *route.parsers.values())}
     wanted = {key: route.parser_for(look_at(loaded.read(key)).kinds) for key in keys}
@@ -205,154 +280,393 @@ def run_folder(out: str | Path | None, corpus: Corpus) -> Path:
     return Path(out) if out is not None else Path("runs") / corpus.name
 
 
-def score_run(
-    run: str | Path | Run,
-    *,
-    protocols: str | Sequence[str] | None = None,
-    workers: int | None = None,
-    events: Events | None = None,
-) -> list[Summary]:
-    """Score what a run has parsed, by its own protocols or by others; one summary for each.
-
-    Where the truth of its corpus has been corrected since, the corrected one counts.
-    """
-    from parsemark.engine.parsing.parse import follow_truth
-    from parsemark.engine.scoring.score import score_run as score
-    from parsemark.protocols import canonical_specs
-
-    wanted, opened = canonical_specs(protocols) if protocols else [], _opened(run)
-    if follow_truth(opened, events):  # then no other figure of the run holds any more either
-        wanted = list(dict.fromkeys([*wanted, *opened.manifest.protocols]))
-    return list(score(opened, protocols=wanted or None, n_workers=workers, events=events))
-
-
-def score_predictions(
-    predictions: str | Path,
+def score(
+    source: str | Path | Run,
     corpus: str | Path | Corpus = CORPUS,
     *,
     name: str | None = None,
-    out: str | Path | None = None,
     protocols: str | Sequence[str] | None = None,
     pages: str | int | None = None,
-    page_separator: str | None = None,
+    out: str | Path | None = None,
+    add: Sequence[str] = (),
+    fitted_on: str | Path | Run | None = None,
+    remove: Sequence[str] = (),
     workers: int | None = None,
+    executor: str = EXECUTOR,
+    strict: bool = False,
+    page_separator: str | None = None,
     events: Events | None = None,
 ) -> Run:
-    """Score outputs that were made elsewhere.
+    """Score outputs that were made elsewhere, or score a run again. Nothing is parsed.
+
+    Where the truth of a run's corpus has been corrected since, the corrected truth counts.
 
     Args:
-        predictions: A folder of `SAMPLE.md` (.html, .json, .tex, .csv, .txt), `PDF.p3.md` or `DOCUMENT.md`.
-        corpus: What they are outputs of.
-        name: Of the parser that made them; by default the folder's.
-        out: The run directory; it may hold other parsers of the corpus.
-        protocols: Specs; `tables` by default.
-        pages: A subset, as `--pages`.
-        page_separator: What stands between the pages of a document's file.
-        workers: Processes; one per CPU by default.
+        source: A run, or a folder of outputs: `PAGE.md` (.html, .json, .tex, .csv, .txt), `PDF.p3.md` for a
+            page, or `DOCUMENT.md` for all pages of a document.
+        corpus: The corpus that the outputs were made from.
+        name: Name of the parser that made the outputs; by default the name of the folder.
+        protocols: Specs of protocols. By default those of the run; for a new one `tables`, with `evidence`
+            before it where no page has truth.
+        pages: The pages to use, as `--pages`.
+        out: Run directory for the outputs; it may hold other parsers of the same corpus.
+        add: Parsers to make of the run's outputs: `ensemble`, `estimated(parser=NAME)` or
+            `calibrated(parser=NAME)`.
+        fitted_on: Run that `add` fits confidences on; by default this run, on other documents.
+        remove: Names of parsers to remove from the run.
+        workers: Number of parallel workers; by default one per CPU.
+        executor: `local`, `ray`, or the address of a Ray cluster, such as `ray:HOST:6379`.
+        strict: Raise an error if any part of the corpus is unreadable.
+        page_separator: Text between the pages of a document's file; the usual ones are detected.
         events: Receives progress.
-    """
-    from parsemark.engine.import_outputs import import_predictions
-    from parsemark.engine.scoring.score import score_run as score
-    from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs
 
-    loaded = _loaded(corpus)
-    run = import_predictions(
-        run_folder(out, loaded),
-        loaded,
-        Path(predictions),
-        name=name,
-        pages=pages,
-        protocols=tuple(canonical_specs(protocols or DEFAULT_PROTOCOLS)),
-        page_separator=page_separator,
-        events=events,
+    Returns:
+        The run, scored.
+    """
+    from parsemark.system.pool import is_fresh
+
+    may_fork = is_fresh()  # before the libraries are imported that tell
+
+    from parsemark.engine.derived.confidences import add_derived
+    from parsemark.engine.import_outputs import import_predictions
+    from parsemark.engine.parsing.parse import follow_truth
+    from parsemark.engine.scoring.score import ready_to_score, score_run
+    from parsemark.protocols import canonical_specs
+    from parsemark.store import Run, RunFolder
+
+    if isinstance(source, str | Path) and not Path(source).exists():
+        source = _run_path(source)
+    is_run = isinstance(source, Run) or (Path(source) / MANIFEST).is_file()
+    if not isinstance(source, Run) and not Path(source).exists():
+        raise UsageError(f"{source} does not exist. Give a run directory or a folder of outputs.")
+    if not is_run and (add or remove):
+        raise UsageError(f"{source} is not a run. --add and --remove change the parsers of a run.")
+    if fitted_on is not None and not add:
+        raise UsageError("--fitted-on needs --add.")
+    specs: list[str] | None = canonical_specs(protocols) if protocols else None
+    where = executor_and_address(executor)
+    template = ready_to_score(specs or ()) if may_fork and where["executor"] == "local" else None
+    with template or contextlib.nullcontext():
+        if is_run:
+            opened = source if isinstance(source, Run) else Run.open(source)
+            for parser in remove:
+                require_known("parser", parser, opened.manifest.parser_names)
+                RunFolder.of(opened).remove_parser(parser)
+            # With another truth no other score of the run holds any more either.
+            if follow_truth(opened, events) and specs:
+                specs = list(dict.fromkeys([*specs, *opened.manifest.protocols]))
+            if add:
+                add_derived(opened, add, None if fitted_on is None else open_run(fitted_on))
+        else:
+            loaded = open_corpus(corpus, strict=strict)
+            folder = run_folder(out, loaded)
+            if specs is None and not (folder / MANIFEST).exists():
+                specs = list(default_protocols(loaded))  # a run that exists keeps its own
+            opened = import_predictions(
+                folder,
+                loaded,
+                Path(str(source)),
+                name=name,
+                pages=pages,
+                protocols=tuple(specs or ()),
+                command=() if events is None else events.command,
+                page_separator=page_separator,
+                events=events,
+            )
+            specs = None  # what was imported is scored by every protocol of the run
+        score_run(opened, protocols=specs, n_workers=workers, events=events, template=template, **where)
+    return Run.open(opened.path)
+
+
+def summaries(run: str | Path | Run, protocols: str | Sequence[str] | None = None) -> list[Summary]:
+    """Return what protocols report of a scored run; by default all that it has been scored with."""
+    from parsemark.protocols import canonical_specs
+
+    opened = open_run(run)
+    return [opened.summary(spec) for spec in (canonical_specs(protocols) if protocols else opened.protocols)]
+
+
+def verdict(
+    run: str | Path | Run, protocol: str | None = None, cpu_hour_usd: float | None = None
+) -> list[str]:
+    """Return the verdict on a scored run in sentences, the answer first."""
+    from parsemark.verdicts.run_verdict import Terms, run_verdict, scored_records
+
+    opened = open_run(run)
+    summary = opened.summary(protocol)
+    records = scored_records(opened, summary.protocol)
+    return run_verdict(summary, records, opened.manifest.corpus.spec, Terms.of(opened, cpu_hour_usd))
+
+
+def repeats_of(run: str | Path | Run) -> Stability:
+    """Return how far several parses of the same pages differ, in a run of `bench(repeats=…)`."""
+    from parsemark.verdicts import stability
+
+    return stability.repeats_of(open_run(run))
+
+
+def unreadable_protocols(run: str | Path | Run) -> dict[str, str]:
+    """Return the protocols of a run that cannot be shown, each with the reason."""
+    from parsemark.verdicts.scored_run import readable_protocols
+
+    has_runs = isinstance(run, str | Path) and any(Path(run).glob(f"*/{MANIFEST}"))
+    if has_runs and isinstance(run, str | Path) and not (_run_path(run) / MANIFEST).exists():
+        return {}  # a folder of runs
+    return dict(readable_protocols(open_run(run))[1])
+
+
+def choice_in_words(choice: Choice, corpus: str, run: Run) -> list[str]:
+    """Return a choice in sentences, its notes, and what to do next; commands are indented."""
+    from parsemark import choosing
+
+    return [*choosing.in_words(choice), *choice.notes, "", *choosing.next_step(choice, corpus, str(run.path))]
+
+
+def confidence_rows(run: str | Path | Run) -> list[ConfidenceRow]:
+    """Return how good the confidences are of each parser of a scored run that has any."""
+    from parsemark.engine.derived.confidences import confidence_rows as rows
+
+    return rows(open_run(run))
+
+
+def choose(
+    corpus: str | Path | Corpus,
+    *,
+    labels: int = 10,
+    parsers: str | Sequence[str] | None = None,
+    protocol: str = "tables",
+    cpu_hour_usd: float | None = None,
+    out: str | Path | None = None,
+    pages: str | int | None = None,
+    workers: int | None = None,
+    timeout_s: float = TIMEOUT_S,
+    cache: bool = True,
+    skip: Sequence[str] = (),
+    route: str | Path | None = None,
+    events: Events | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Choice:
+    """Find the best parser for documents without truth, with as few labels as possible.
+
+    Writes `choice.json` and `choice.html` into the run.
+
+    Args:
+        corpus: A folder of documents, or any other corpus.
+        labels: Maximum number of new pages to label.
+        parsers: Specs of parsers; by default a fast set.
+        protocol: Protocol whose primary score decides.
+        cpu_hour_usd: Price of one CPU hour in USD, for the cost of a million pages.
+        out: Run directory; by default `runs/` and the name of the corpus.
+        pages: The pages to use, as `--pages`.
+        workers: Number of parallel workers; by default one per CPU.
+        timeout_s: Time limit per page, in seconds.
+        cache: Reuse outputs of earlier runs.
+        skip: Pages not to label; the answer is about the others.
+        route: File for a rule, learned from the labels, that assigns parsers to page types.
+        events: Receives progress of parsing and scoring.
+        progress: Called with the number of pages whose outputs have been compared.
+
+    Returns:
+        The candidates, the best first, and the pages to label next.
+    """
+    from parsemark import choosing
+    from parsemark.engine.scoring.score import score_run
+    from parsemark.report.choice_page import write_choice
+    from parsemark.system.files import write_bytes
+
+    options = parse_options(
+        pages=pages, workers=workers, timeout_s=timeout_s, cache=cache, protocols=[protocol], events=events
     )
-    score(run, n_workers=workers, events=events)
-    return run
+    loaded = open_corpus(corpus)
+    run = parse(loaded, parsers, options, out=out, events=events)
+    score_run(run, n_workers=workers, events=events)
+    choice = choosing.choose(
+        run,
+        corpus=loaded,
+        protocol=options.protocols[0],
+        budget=labels,
+        skip=skip,
+        begun_with=choosing.begun_with(run.path / CHOICE),
+        cpu_hour_usd=cpu_hour_usd,
+        progress=progress,
+    )
+    if route is not None:
+        routing = choosing.route_run(run, choice, skip=skip)
+        choosing.write_route(routing, Path(route))
+        choice = replace(choice, route=tuple(routing.in_words()))
+    write_bytes(run.path / CHOICE, choosing.as_json(choice).encode())
+    write_choice(choice, str(corpus) if isinstance(corpus, str | Path) else loaded.name, run.path)
+    return choice
 
 
 def compare(
-    run: str | Path | Run, first: str | Path | Run, second: str | None = None, *, protocol: str | None = None
+    run: str | Path | Run,
+    first: str | Path | Run | None = None,
+    second: str | None = None,
+    *,
+    old: str | Path | Run | None = None,
+    protocol: str | None = None,
 ) -> Comparison | RunComparison:
-    """Compare two parsers of a run; or an old run with a new one, as `first`, parser by parser."""
-    from parsemark.verdicts.comparison import compare_parsers, compare_runs
+    """Compare two parsers of a run, or a run with an older one.
 
+    Args:
+        run: The run; or the old run, where `first` is the new one.
+        first: A parser of the run, or the new run.
+        second: The parser to compare it with.
+        old: The older run.
+        protocol: Protocol to report; by default the run's first.
+
+    Returns:
+        A `Comparison` of two parsers, or a `RunComparison` with one for each parser that both runs have.
+    """
+    from parsemark.verdicts.comparison import compare_parsers, compare_runs, parsers_of
+
+    opened = open_run(run)
+    if old is not None:
+        if first is not None or second is not None:
+            raise UsageError("--old names the older run: give one RUN and no parsers with it.")
+        return compare_runs(open_run(old), opened, protocol)
+    if first is None:
+        raise UsageError("Name two parsers of the run (RUN A B), or an older run (RUN --old OLD).")
     if second is not None:
-        return compare_parsers(_opened(run), str(first), second, protocol)
-    return compare_runs(_opened(run), _opened(first), protocol)
+        return compare_parsers(opened, str(first), second, protocol)
+    if isinstance(first, str | Path) and str(first) in parsers_of(opened) and not Path(first).exists():
+        others = ", ".join(name for name in parsers_of(opened) if name != str(first)) or "no other"
+        raise UsageError(
+            f"{first} is a parser of {opened.path}: name the one to compare it with as well. The run has "
+            f"{others}."
+        )
+    return compare_runs(opened, open_run(first), protocol)
 
 
 def gate(
-    new: str | Path | Run,
+    run: str | Path | Run,
     old: str | Path | Run | None = None,
-    limits: GateLimits | None = None,
     *,
+    minimum: Mapping[str, float] | None = None,
+    max_drop: float | None = None,
+    interval: bool = True,
+    regressions: bool = True,
+    max_failures: int | None = 0,
+    max_lost_tables: int | None = None,
+    max_page_drop: float | None = None,
+    max_slowdown: float | None = None,
+    time_again: int = 0,
+    max_memory: float | None = None,
     parsers: Sequence[str] | None = None,
     protocol: str | None = None,
-    time_again: int = 0,
+    save: str | Path | None = None,
 ) -> GateResult:
-    """Check a run against limits, and against an old run or baseline; `result.passed` is the answer.
+    """Check that a run is good enough and no worse than an older run or baseline; see `result.passed`.
 
     Args:
-        new: The run to check.
-        old: The run, or baseline, that it is held against.
-        limits: `parsemark.verdicts.gate.GateLimits`; by default no drop beyond chance and no new failures.
-        parsers: Only these.
-        protocol: Whose figures; by default the first of the run.
-        time_again: Time the old and the new version here, in turns on so many pages.
+        run: The run to check.
+        old: The older run or baseline to compare with.
+        minimum: Required scores by name: a minimum, or a maximum where lower is better.
+        max_drop: Maximum allowed drop in the primary score, significant or not.
+        interval: Fail on a statistically significant drop.
+        regressions: Fail if pages, tables or error types got worse more than twice as often as better.
+        max_failures: Maximum number of pages that newly fail or return nothing.
+        max_lost_tables: Maximum number of truth tables found by the old run but missed by the new one.
+        max_page_drop: Maximum allowed drop in the primary score on any page.
+        max_slowdown: Maximum ratio of CPU time, new to old, such as 1.1.
+        time_again: Number of pages on which to time both versions again here, in turns.
+        max_memory: Maximum ratio of peak memory, new to old, such as 1.2.
+        parsers: Parsers to check; by default all of the run.
+        protocol: Protocol to check; by default the run's first.
+        save: Save the run as the new baseline in this folder if the gate passes.
     """
-    from parsemark.verdicts.gate import GateLimits, gate_runs
+    from parsemark.verdicts.gate import GateLimits, gate_runs, save_baseline
 
-    older = None if old is None else _opened(old)
-    return gate_runs(
-        _opened(new), older, limits or GateLimits(), parsers=parsers, protocol=protocol, time_again=time_again
+    limits = GateLimits(
+        minimum=minimum or {},
+        max_drop=max_drop,
+        interval=interval,
+        regressions=regressions,
+        max_failures=max_failures,
+        max_lost_tables=max_lost_tables,
+        max_page_drop=max_page_drop,
+        max_slowdown=max_slowdown,
+        max_memory=max_memory,
+    )
+    older, opened = _older(old, save), open_run(run)
+    result = gate_runs(opened, older, limits, parsers=parsers, protocol=protocol, time_again=time_again)
+    if save is not None and result.passed:
+        save_baseline(opened, Path(save))
+    return result
+
+
+def _older(old: str | Path | Run | None, save: str | Path | None) -> Run | None:
+    """Open the old run; one that is named and absent is an error, unless this gate is to make it."""
+    if not isinstance(old, str | Path):
+        return old
+    place = Path(old)
+    if (place / MANIFEST).is_file():
+        return open_run(place)
+    if save is not None and Path(save).resolve() == place.resolve() and not place.exists():
+        return None
+    raise UsageError(
+        f"The old run {old} does not exist, so there is nothing to compare with. Make it first: parsemark "
+        f"gate RUN --save {old}"
     )
 
 
-def make_corpus(
-    maker: str | Maker,
-    out: str | Path,
+def export(
+    runs: str | Path | Sequence[str | Path],
     *,
-    pages: int | None = None,
-    seed: int | None = None,
-    corpus: str | Path | Corpus | None = None,
-    sources: Sequence[str | Path] = (),
-    workers: int | None = None,
-    commit: str | Path | None = None,
-    reveal: str | Path | None = None,
-    progress: Callable[[int, int | None], None] | None = None,
-) -> MadeCorpus:
-    """Make a corpus with a maker, which another package brings (`pip install parsemark-makers`).
+    format: str = "markdown",
+    tables: Sequence[str] | None = None,
+    protocol: str | None = None,
+    parsers: Sequence[str] | None = None,
+    page: str | None = None,
+    score: str | None = None,
+    link: str | None = None,
+    bundle: str | Path | None = None,
+    out: str | Path | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> str | list[Path]:
+    """Write parts of a run as files: tables, charts, outputs, a badge, or one failure.
 
     Args:
-        maker: A spec such as `typst(languages=english+french)`, or a maker.
-        out: The folder of the corpus; it must be new or empty. It is written whole or not at all.
-        pages: Number of pages, for makers that have the option `pages`.
-        seed: Seed, for makers that have the option `seed`.
-        corpus: The corpus whose pages are copied with changes (`degraded`, `misleading`).
-        sources: Files that the maker reads (`latex`, `features`).
-        workers: Processes; one per CPU by default.
-        commit: File for a commitment to the pages; its secret is written beside it, as `FILE.secret.json`.
-            Without a seed one is drawn.
-        reveal: A secret: make its pages again and compare them with the commitment beside it.
-        progress: Called with the number of new pages or documents, and with the total if it is known.
+        runs: A run directory. Tables may put several runs side by side.
+        format: What to write; `parsemark export --help` lists the formats.
+        tables: Names of tables; by default the leaderboard. `all` stands for every table, and `list` returns
+            their names.
+        protocol: Protocol to report; by default the run's first.
+        parsers: Parsers to export; by default all.
+        page: The page to export (failure).
+        score: Score to show (badge); by default the primary score.
+        link: Address that the badge links to.
+        bundle: Bundle of the run, to be verified; its scores must be the run's (badge).
+        out: File or folder to write; tables are returned as text without it.
+        progress: Called with what is being written.
 
-    Raises:
-        UsageError: The maker has no such option, or does not read what it is given.
+    Returns:
+        The files that were written; or the text of the tables, where `out` is None.
     """
-    from parsemark.corpora.making import run_maker
+    from parsemark.report import exports
 
-    given = {"pages": pages, "seed": seed}
-    return run_maker(
-        maker,
-        Path(out),
-        options={key: value for key, value in given.items() if value is not None},
-        corpus=None if corpus is None else _loaded(corpus),
-        sources=[Path(source) for source in sources],
-        workers=workers,
-        commit=None if commit is None else Path(commit),
-        reveal=None if reveal is None else Path(reveal),
-        progress=progress or (lambda n, total: None),
+    paths = [_run_path(run) for run in ([runs] if isinstance(runs, str | Path) else runs)]
+    return exports.export(
+        paths,
+        format,
+        tables=tables,
+        protocol=protocol,
+        parsers=parsers,
+        page=page,
+        score=score,
+        link=link,
+        bundle=None if bundle is None else Path(bundle),
+        out=None if out is None else Path(out),
+        progress=progress or (lambda _: None),
     )
+
+
+def query(run: str | Path | Run, sql: str) -> QueryResult:
+    """Query a run in SQL (DuckDB): the tables samples, parses, predictions, matches and scores."""
+    from parsemark.store.run import query_run
+
+    return query_run(open_run(run).path, sql)
 
 
 def stable(
@@ -363,13 +677,11 @@ def stable(
     pages: str | int | None = None,
     protocols: str | Sequence[str] | None = None,
     workers: int | None = None,
-    timeout_s: float = TIMEOUT_S,
-    memory_mb: int = MEMORY_MB,
     out: str | Path | None = None,
     events: Events | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[Stability, Run]:
-    """Rewrite pages so that they look the same, and say whose outputs change.
+    """Rewrite pages so that they look the same, and return which parsers change their outputs.
 
     Args:
         corpus: A spec as `--corpus` takes it, or a loaded corpus.
@@ -378,8 +690,6 @@ def stable(
         pages: A subset, as `--pages`.
         protocols: Specs; the first one's primary figure is the score. `tables` by default.
         workers: Processes; one per CPU by default.
-        timeout_s: Per page.
-        memory_mb: Per worker.
         out: The run directory; by default `runs/stable-CORPUS`. What it holds is not done again.
         events: Told about progress.
         progress: Called with 1 after each page that has been rewritten.
@@ -394,14 +704,8 @@ def stable(
     from parsemark.system import write_bytes
     from parsemark.verdicts.stability import stability_of
 
-    options = parse_options(
-        workers=workers,
-        timeout_s=timeout_s,
-        memory_mb=memory_mb,
-        cache=False,
-        protocols=protocols or DEFAULT_PROTOCOLS,
-    )
-    loaded = _loaded(corpus)
+    options = parse_options(workers=workers, cache=False, protocols=protocols or DEFAULT_PROTOCOLS)
+    loaded = open_corpus(corpus)
     note = LOG.warning if events is None else events.note
     chosen = usable_parsers(parsers or DEFAULT_PARSERS, get_parser, note)
     folder = Path(out) if out is not None else Path("runs") / f"stable-{loaded.name}"
@@ -414,135 +718,111 @@ def stable(
             some = replace(options, anew=False, pages=",".join(own) + ",")
             tried = [replace(parser, threads=threads) for parser in chosen]
             run = parse_corpus(folder, made.corpus, tried, some, events)
-    score_run(run, workers=workers, events=events)
+    score(run, workers=workers, events=events)
     found = stability_of(run, made, [parser.name for parser in chosen])
     write_bytes(folder / "stability.json", found.as_json().encode())
     found.table().write_parquet(folder / "stability.parquet")
     return found, run
 
 
-def board(
-    bundles: Sequence[str | Path],
+def site(
+    bundles: str | Path | Sequence[str | Path],
     out: str | Path,
     *,
     corpora: Sequence[str | Corpus] = (),
     verify: bool = False,
     reports: bool = True,
+    progress: Callable[[str], None] | None = None,
 ) -> BoardResult:
-    """Make a leaderboard site of bundles, or folders of them; `result.refused` names what is not shown.
+    """Build a leaderboard site from many bundles; `result.refused` lists what is not shown.
 
     Args:
-        bundles: Files of `bundle_run`, or folders.
-        out: The site's folder: new, empty, or an older board.
-        corpora: For the truth of `verify`, and for pictures in the reports.
-        verify: Score every bundle anew; one that does not verify is not shown.
-        reports: Write the report of every league.
+        bundles: Bundles, or folders of them.
+        out: Folder of the site: new, empty, or an older site.
+        corpora: Corpora with the truth for `verify` and the page pictures for reports.
+        verify: Score every bundle again, and show only those that verify.
+        reports: Write the full report of every leaderboard.
+        progress: Called with what is being done.
     """
-    from parsemark.report.board_site import build_board
+    from parsemark.report.leaderboard_site import build_board
 
-    loaded = [_loaded(corpus) for corpus in corpora]
-    paths = [Path(path) for path in bundles]
-    return build_board(paths, Path(out), corpora=loaded, verify=verify, reports=reports)
+    loaded = [open_corpus(corpus) for corpus in corpora]
+    paths = [Path(path) for path in ([bundles] if isinstance(bundles, str | Path) else bundles)]
+    tell = progress or (lambda _: None)
+    return build_board(paths, Path(out), corpora=loaded, verify=verify, reports=reports, tell=tell)
 
 
-def build_report(run: str | Path | Run, out: str | Path | None = None) -> Path:
-    """Write the HTML report of a scored run; returns its first page."""
+def build_report(
+    run: str | Path | Run,
+    out: str | Path | None = None,
+    *,
+    old: str | Path | Run | None = None,
+    also: Sequence[str | Path] = (),
+    single_file: bool = False,
+    max_mb: float = 20.0,
+) -> Path:
+    """Write the HTML report of a scored run, or the index of a folder of runs; return its first page.
+
+    Args:
+        run: The run, or a folder of runs.
+        out: Folder of the report; by default `report` in the run.
+        old: An older run to compare with.
+        also: Runs on other corpora, selectable on the leaderboard.
+        single_file: Write one HTML file, by default `report.html` in the run.
+        max_mb: Maximum size of that file, in MB. The worst and differing pages are kept.
+    """
     from parsemark.report import build_report as build
 
-    opened = _opened(run)
-    return build(opened.path, Path(out) if out is not None else opened.path / "report")
+    folder = _run_path(run) if isinstance(run, str | Path) else run.path
+    older = None if old is None else open_run(old).path
+    place = Path(out) if out is not None else folder / ("report.html" if single_file else "report")
+    others = [Path(path) for path in also]
+    return build(folder, place, against=older, also=others, single_file=single_file, max_mb=max_mb)
 
 
-def bundle_run(
-    run: str | Path | Run, out: str | Path, *, truth: bool = True, submitter: str | None = None
+def bundle(
+    run: str | Path | Run,
+    out: str | Path | None = None,
+    *,
+    truth: bool = True,
+    submitter: str | None = None,
 ) -> Path:
-    """Write a scored run into one file that others can check with `verify_bundle`."""
+    """Pack a scored run into one file that others can check with `verify`, and return its path.
+
+    Args:
+        run: The run.
+        out: The file; by default the run directory with `.zip`.
+        truth: Include truth and text layers. Without them, `verify` needs the corpus.
+        submitter: Name of the submitter, shown on leaderboard sites.
+    """
     from parsemark.store.bundle import write_bundle
 
-    write_bundle(_opened(run), Path(out), truth=truth, submitter=submitter)
-    return Path(out)
+    opened = open_run(run)
+    place = opened.path.resolve()
+    target = Path(out) if out is not None else place.with_name(f"{place.name}.zip")
+    write_bundle(opened, target, truth=truth, submitter=submitter)
+    return target
 
 
-def verify_bundle(
+def verify(
     bundle: str | Path,
     corpus: str | Path | Corpus | None = None,
     *,
     workers: int | None = None,
     events: Events | None = None,
 ) -> Verification:
-    """Score the raw outputs of a bundle anew and say what differs from what it states."""
+    """Score the outputs in a bundle again and compare with the results that it states; see `passed`.
+
+    Args:
+        bundle: A file that `bundle` wrote.
+        corpus: Corpus that the bundle must come from; by default the truth in the bundle.
+        workers: Number of parallel workers; by default one per CPU.
+        events: Receives progress.
+    """
     from parsemark.engine.verify_bundle import verify_confined
 
-    loaded = None if corpus is None else _loaded(corpus)
+    loaded = None if corpus is None else open_corpus(corpus)
     return verify_confined(Path(bundle), corpus=loaded, n_workers=workers, events=events)
-
-
-def calibrate(
-    run: str | Path | Run,
-    parser: str,
-    *,
-    method: str = "best",
-    other: str | Path | Run | None = None,
-    apply: bool = False,
-) -> Calibration:
-    """Fit a calibrator of a parser's confidences, and say what it changes on documents it has not seen.
-
-    Args:
-        run: Scored by the protocol `tables`.
-        parser: A parser in it that gives confidences.
-        method: temperature, platt, beta, isotonic, or `best` by D-ECE on unseen documents.
-        other: Another run: what the best threshold of this one costs there.
-        apply: Also add the calibrated parser to the run, and score it.
-    """
-    from parsemark.engine.derived import confidences
-    from parsemark.engine.scoring.score import score_run as score
-
-    opened, there = _opened(run), None if other is None else _opened(other)
-    found = confidences.calibrate(opened, parser, method=method, other=there, apply=apply)
-    if apply:
-        score(opened)
-    return found
-
-
-def estimate_confidence(
-    run: str | Path | Run,
-    parsers: str | Sequence[str] | None = None,
-    *,
-    model: str | Path | None = None,
-    apply: bool = True,
-) -> tuple[Estimated, list[ConfidenceRow]]:
-    """Give parsers without a confidence one of ours; also says how good all confidences of the run are.
-
-    Args:
-        run: Scored, where no model is given.
-        parsers: By default all that give no confidence.
-        model: File of a model that was fitted on another run; without it one is fitted on this run's truth.
-        apply: Add `estimated(parser=…)` to the run for each of them, and score it.
-    """
-    from parsemark.engine.derived import confidences
-    from parsemark.engine.derived.estimated import ConfidenceModel
-    from parsemark.engine.scoring.score import score_run as score
-
-    opened = _opened(run)
-    given = None if model is None else ConfidenceModel.read(Path(model))
-    found = confidences.estimate_confidence(opened, parsers, model=given, apply=apply)
-    if apply:
-        score(opened)
-    return found, confidences.confidence_rows(_opened(opened.path))
-
-
-def ensemble(
-    run: str | Path | Run, parsers: str | Sequence[str] | None = None, *, min_confidence: float = 0.05
-) -> list[Summary]:
-    """Add `ensemble` to a run, what its parsers see together voted cell by cell, and score it."""
-    from parsemark.engine.derived.parsers import add_ensemble
-    from parsemark.engine.scoring.score import score_run as score
-    from parsemark.specs import is_derived
-
-    opened = _opened(run)
-    chosen = parsers or [p.name for p in opened.manifest.parsers if not is_derived(p.name)]
-    add_ensemble(opened, chosen, min_confidence)
-    return list(score(opened))
 
 
 def score_task(
@@ -556,45 +836,52 @@ def score_task(
         corpus: For layout: whose truth the boxes are held against.
         protocol: A spec of `document`.
     """
-    from parsemark.engine import component_tasks
+    from parsemark.protocols.document.annotation import annotation_of
+    from parsemark.protocols.document.component_scores import score_file
 
-    return component_tasks.score_task(task, Path(predictions), lambda: _loaded(corpus), protocol)
+    pages = (
+        (annotation_of(s.truth) for s in open_corpus(corpus).samples() if s.truth) if task == "layout" else ()
+    )
+    return score_file(task, Path(predictions), pages, protocol)
 
 
-def bench_task(
-    task: str,
-    corpus: str | Path | Corpus,
-    parsers: Sequence[str],
-    options: ParseOptions,
-    *,
-    out: str | Path | None = None,
-    protocol: str = "document",
-    events: Events | None = None,
-) -> tuple[Path, dict[str, TaskResult]]:
-    """Cut the elements of a task out of a corpus, run parsers on the crops, and score what they made.
+def meaning_of(figure: str) -> str:
+    """Return what a score of `score_task` means; empty where its name says it."""
+    from parsemark.protocols.document.component_scores import MEANINGS
 
-    Returns:
-        The folder, which holds what each parser made of the crops as `PARSER.json`, and the results.
+    return MEANINGS.get(figure, "")
+
+
+def open_corpus(corpus: str | Path | Corpus, *, strict: bool = False) -> Corpus:
+    """Load a corpus; return a loaded one as it is.
+
+    A path is understood as what it is: a folder of documents, one document, a corpus folder or its
+    `corpus.json`, an annotation file of OmniDocBench, or a run, which stands for the corpus that it was made
+    from.
     """
-    from parsemark.engine import component_tasks
-
-    chosen = component_tasks.crop_task(task)
-    component_tasks.document_protocol(protocol)  # a wrong one is refused before anything is parsed
-    loaded = _loaded(corpus)
-    folder = Path(out) if out is not None else Path("runs") / f"{loaded.name}-{task}"
-    annotation = component_tasks.crops_for(loaded, chosen, folder)
-    crops = _loaded(f"omnidocbench:{annotation}")
-    run = parse(crops, parsers, options, out=folder / "run", events=events)
-    return folder, component_tasks.score_crops(run, crops, annotation, chosen, protocol)
-
-
-def _loaded(corpus: str | Path | Corpus, *, strict: bool = False) -> Corpus:
     from parsemark.corpora import load_corpus
 
-    return load_corpus(corpus, strict=strict) if isinstance(corpus, str | Path) else corpus
+    if not isinstance(corpus, str | Path):
+        return corpus
+    if (Path(corpus) / MANIFEST).is_file():
+        corpus = open_run(corpus).manifest.corpus.spec
+    return load_corpus(corpus, strict=strict)
 
 
-def _opened(run: str | Path | Run) -> Run:
+def open_run(run: str | Path | Run) -> Run:
+    """Open a run directory; return an open run as it is.
+
+    Where a path is no run, `runs/` and its name is opened if that is one: `demo` and `my-documents/` stand
+    for what `bench` made of them.
+    """
     from parsemark.store import Run
 
-    return run if isinstance(run, Run) else Run.open(run)
+    return Run.open(_run_path(run)) if isinstance(run, str | Path) else run
+
+
+def _run_path(run: str | Path) -> Path:
+    place = Path(run)
+    if (place / MANIFEST).is_file():
+        return place
+    made = Path("runs") / (place.stem if place.is_file() else place.resolve().name)
+    return made if (made / MANIFEST).is_file() else place

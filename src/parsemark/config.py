@@ -20,20 +20,17 @@ class _Section(BaseModel):
 
 
 class BenchSettings(_Section):
-    """What `parsemark bench` and `parsemark parse` run."""
+    """What `parsemark bench` runs."""
 
     corpus: str | None = None
     parsers: list[str] | None = Field(default=None, min_length=1)
     protocols: list[str] | None = Field(default=None, min_length=1)
-    match: str | None = None
-    metrics: list[str] | None = Field(default=None, min_length=1)
-    rank_by: str | None = None
     pages: str | None = None
     out: str | None = None
     workers: int | None = Field(default=None, ge=1)
     timeout_s: float | None = Field(default=None, ge=0.1)
     memory_mb: int | None = Field(default=None, ge=64)
-    max_cost_usd: float | None = Field(default=None, ge=0)
+    max_cost: float | None = Field(default=None, ge=0)
     cache: bool | None = None
     strict: bool | None = None
     report: bool | None = None
@@ -46,6 +43,7 @@ class GateSettings(_Section):
     min: dict[str, float] = Field(default_factory=dict)
     max_drop: float | None = Field(default=None, ge=0)
     interval: bool | None = None
+    regressions: bool | None = None
     max_failures: int | None = Field(default=None, ge=0)
     max_slowdown: float | None = Field(default=None, ge=1)
     max_memory: float | None = Field(default=None, ge=1)
@@ -62,15 +60,10 @@ class SettingsFile(_Section):
     gate: GateSettings = GateSettings()
 
 
-_FLAGS = {"parsers": "parser", "protocols": "protocol", "metrics": "metric", "max_cost_usd": "max_cost"}
-"""Keys of the file whose flag has another name, since a flag is given once for each of several."""
-_NOT_OF_PARSE = ("match", "metrics", "rank_by", "report")
-
-
 def read_settings(path: Path) -> SettingsFile:
     """Read a settings file; UsageError names the key that is not valid."""
     if not path.is_file():
-        raise UsageError(f"{path} cannot be read: it is no file.")
+        raise UsageError(f"{path} is not a file.")
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
@@ -84,16 +77,14 @@ def read_settings(path: Path) -> SettingsFile:
 def defaults_of_commands(settings: SettingsFile) -> dict[str, dict[str, Any]]:
     """The settings as defaults of flags, by command and parameter."""
     bench = {k: v for k, v in settings.bench.model_dump().items() if v is not None}
-    named = {_FLAGS.get(key, key): value for key, value in bench.items()}
     limits = {k: v for k, v in settings.gate.model_dump().items() if v is not None}
     baseline, least = limits.pop("baseline", None), limits.pop("min")
-    gate = {_FLAGS.get(key, key) if key == "parsers" else key: value for key, value in limits.items()}
+    gate: dict[str, Any] = dict(limits)
     if least:
         gate["minimum"] = [f"{name}={value}" for name, value in least.items()]
     if baseline is not None:
         gate["old"] = baseline
-    parse = {_FLAGS.get(k, k): v for k, v in bench.items() if k not in _NOT_OF_PARSE}
-    return {"bench": named, "parse": parse, "gate": gate}
+    return {"bench": bench, "gate": gate}
 
 
 def settings_text(*, corpus: str, parsers: Sequence[str], protocols: Sequence[str], name: str) -> str:

@@ -120,14 +120,14 @@ def signed_interval(low: float | None, high: float | None, digits: int = 3) -> s
     return f"{signed_end(low, digits)} to {signed_end(high, digits)}"
 
 
-def told_apart_by(number: str, other: str, best: str, difference: float) -> str:
-    """What would settle who is better, and under which condition.
+def needed_to_separate(number: str, other: str, best: str, difference: float) -> str:
+    """Say how many more documents would show which of two parsers is better, at today's difference.
 
-    >>> told_apart_by("About 9 more labelled pages", "b", "a", -0.1)
-    'About 9 more labelled pages would tell b from a with 95 % certainty, if they stay 0.10 apart.'
+    >>> needed_to_separate("about 9 more labelled pages", "b", "a", -0.1)
+    "To separate b from a you need about 9 more labelled pages (at today's gap of 0.10)."
     """
-    distance = signed_end(abs(difference), 2).lstrip("+")
-    return f"{number} would tell {other} from {best} with 95 % certainty, if they stay {distance} apart."
+    gap = signed_end(abs(difference), 2).lstrip("+")
+    return f"To separate {other} from {best} you need {number} (at today's gap of {gap})."
 
 
 def size_in_words(n_bytes: int) -> str:
@@ -165,12 +165,16 @@ def format_value(value: float | None, style: str) -> str:
     return f"{value:,.{DIGITS[style]}f}"
 
 
+INTERVAL = "95 % CI, documents like these"
+"""The question that intervals of scores answer: other documents of these types, in this mix."""
+
+
 def figure_note(interval: tuple[float, float] | None, n: float, style: str) -> str:
     """Interval and denominator of a figure in words."""
     parts = []
     if interval:
         low, high = (format_value(end, style) for end in interval)
-        parts.append(f"95 % interval {low} to {high}")
+        parts.append(f"{low} to {high} ({INTERVAL})")
     parts.append(f"n = {n:,.0f}")
     return ", ".join(parts)
 
@@ -317,7 +321,7 @@ def problem_in_words(problem: Mapping[str, Any]) -> str:
 _PROBLEMS = {
     "missing": "is missing",
     "extra_forbidden": "there is no such key",
-    "json_invalid": "is no JSON ({error})",
+    "json_invalid": "is not valid JSON ({error})",
     "literal_error": "must be {expected}",
     "enum": "must be {expected}",
     "greater_than": "must be more than {gt}",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from parsemark import api
 from parsemark.errors import ParserError, UsageError
 from parsemark.plain_words import counted
+from parsemark.setup_calls import parsers_versions
 from parsemark.specs import tool_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from parsemark.engine.events import Events
     from parsemark.parsers import Parser
     from parsemark.store import ParseRecord, Run
-    from parsemark.verdicts.bisection import Bisection, Probe
+    from parsemark.verdicts.bisection import Bisection as Bisection
+    from parsemark.verdicts.bisection import Probe
     from parsemark.verdicts.history import History
 
 RELEASES = 12  # the newest, in a history
@@ -30,16 +32,6 @@ _LACKING = re.compile(
     r"(?:has no attribute|unexpected keyword argument|cannot import name|No module named) '([\w.]+)'"
 )
 SKIP = 125  # with this code a command says that a version cannot be tried, as for `git bisect run`
-
-
-def versions(parser: str, *, pre: bool = False) -> tuple[str, ...]:
-    """The releases of a parser's package (by name, or by the path of a worker script) that the index has for
-    this Python, oldest first; `pre`: also alphas, betas and release candidates.
-    """
-    from parsemark.parsers import get_parser
-    from parsemark.parsers.releases import own_package, releases
-
-    return releases(own_package(get_parser(parser)).name, pre=pre)
 
 
 def history(
@@ -72,7 +64,7 @@ def history(
     from parsemark.parsers.catalogue import with_version
     from parsemark.verdicts.history import history_of, version_order
 
-    newest = versions(parser, pre=pre)[-releases:] if releases else ()
+    newest = parsers_versions(parser, pre=pre)[-releases:] if releases else ()
     named = [with_version(parser, version) for version in newest]
     specs, folder = [*named, *also], _folder(out, "history", parser)
     run = api.bench(
@@ -130,7 +122,7 @@ def bisect(
     *,
     corpus: str | Corpus = api.CORPUS,
     page: str | None = None,
-    figure: str | None = None,
+    score: str | None = None,
     command: str | None = None,
     repo: str | Path | None = None,
     drop: float = 0.0,
@@ -141,7 +133,7 @@ def bisect(
 ) -> tuple[Bisection, Run | None]:
     """Find the version that broke something, with as few of them tried as can be.
 
-    A version is bad if the figure is worse than that of the good one. By a command: if that ends with another
+    A version is bad if the score is worse than that of the good one. By a command: if that ends with another
     exit code than 0; its PATH begins with the version's environment.
 
     Args:
@@ -150,12 +142,13 @@ def bisect(
         bad: Another one, later or earlier.
         corpus: Whose pages are parsed.
         page: The id of a page, or several as `--pages`; by default the whole corpus.
-        figure: Of the protocol; by default its primary one. Where the page has none, its output is looked at.
-        command: Decides in place of a figure.
+        score: Score of the protocol that got worse; by default its primary one. Where the page has none, its
+            output is compared.
+        command: Command that decides instead of a score.
         repo: Folder of a repository: versions are its commits.
-        drop: How much worse the figure may be.
+        drop: Largest drop in the score that still counts as good.
         pre: Also look at alphas, betas and release candidates.
-        protocol: Whose figure; `tables` by default.
+        protocol: Protocol of the score; `tables` by default.
         out: The run directory; by default `runs/bisect-NAME`, made anew.
         events: Receives progress.
     """
@@ -185,11 +178,21 @@ def bisect(
         name = get_parser(spec).name
         if why := _misfit(spec, [record for record in run.records() if record.parser == name]):
             return Probe(version, "skipped", why=why)
-        found = _by_figure(run, figure, spec, version, first, drop)
+        found = _by_figure(run, score, spec, version, first, drop)
         first = first or found
         return found
 
     return bisect_versions(line, probe), None if command is not None else Run.open(folder)
+
+
+def names_of(parser: str, found: Bisection) -> tuple[str, str]:
+    """Return the names of the last good and the first bad version in the run of a bisection."""
+    from parsemark.parsers import get_parser
+    from parsemark.parsers.catalogue import with_version
+
+    ends = (found.last_good, found.first_bad or found.last_good)
+    good, bad = (get_parser(with_version(parser, version)).name for version in ends)
+    return good, bad
 
 
 def _known_or_package(parser: str) -> str:
@@ -230,7 +233,7 @@ def _line(parser: str, good: str, bad: str, repo: Path | None, *, pre: bool) -> 
         except UsageError:
             commits = commits_between(root, bad, good)[::-1]
         return [f"{GIT}{root}#{commit[:12]}" for commit in commits]
-    known = list(versions(parser, pre=pre))
+    known = list(parsers_versions(parser, pre=pre))
     if missing := [v for v in (good, bad) if v not in known]:
         raise UsageError(
             f"The index has no release {' and no release '.join(missing)} of {parser}: `parsemark parsers "
@@ -247,11 +250,11 @@ def _by_figure(
     from parsemark.parsers import get_parser
     from parsemark.verdicts.bisection import ALIKE, Probe
 
-    summary = api.score_run(run)[0]
+    summary = api.summaries(api.score(run))[0]
     name, wanted = get_parser(spec).name, figure or summary.primary
     known = [info.name for info in summary.figures]
     if wanted not in known:
-        raise UsageError(f"There is no figure {wanted!r} in {summary.protocol}; it has: {', '.join(known)}.")
+        raise UsageError(f"{summary.protocol} has no score {wanted!r}; choose one of: {', '.join(known)}.")
     figure_found = summary.figure(name, wanted)
     value = None if figure_found is None else figure_found.value
     outputs = sorted((r.sample, r.blob or str(r.status)) for r in run.records() if r.parser == name)

@@ -123,8 +123,8 @@ def test_bad_input_is_one_line(workplace: Path) -> None:
     ):
         with pytest.raises(UsageError, match=words):
             version_history.bisect("mine.py", good, bad, corpus="corpus", page="s001")
-    with pytest.raises(UsageError, match="no figure 'beauty'"):
-        version_history.bisect("mine.py", "1.1", "1.2", corpus="corpus", figure="beauty")
+    with pytest.raises(UsageError, match="no score 'beauty'"):
+        version_history.bisect("mine.py", "1.1", "1.2", corpus="corpus", score="beauty")
 
 
 def test_commits_of_a_repository(workplace: Path) -> None:

@@ -15,7 +15,6 @@ from parsemark.model import Status
 from parsemark.protocols import FigureInfo, FigureSums
 from parsemark.report.history_page import history_markdown
 from parsemark.store import ParseRecord
-from parsemark.verdicts.gate import GateLimits
 from parsemark.verdicts.history import (
     ALPHA,
     HistoryFigure,
@@ -144,7 +143,9 @@ def test_pages_without_truth_whose_output_changed_are_listed(
     script = write_worker_script(tmp_path)
     monkeypatch.chdir(tmp_path)
     also = [f"{script}@1.1", f"{script}@1.2"]
-    monkeypatch.setattr(version_history, "versions", lambda *_, **__: pytest.fail("the index is asked"))
+    monkeypatch.setattr(
+        version_history, "parsers_versions", lambda *_, **__: pytest.fail("the index is asked")
+    )
     found, run = version_history.history(
         str(script), "folder:docs", releases=0, also=also, protocols=["tables"]
     )
@@ -179,7 +180,7 @@ def test_two_releases_are_really_timed_in_turns(tmp_path: Path, monkeypatch: pyt
         worker = SCRIPT.replace("tabler==1.1", f"tabler=={version}")
         script.write_text(worker.replace("serve(parse)", 'serve(parse, versions=["tabler"])'))
         runs.append(api.bench(str(tmp_path / "pages"), [str(script)], out=tmp_path / version, workers=1))
-    result = api.gate(runs[1], runs[0], GateLimits(max_slowdown=2), time_again=6)
+    result = api.gate(runs[1], runs[0], max_slowdown=2, time_again=6)
     assert [check.name for check in result.failed] == ["CPU time"]
     assert any("mine@1.1 and mine were timed here, in turns on 6 pages" in note for note in result.notes), (
         result.notes

@@ -1,4 +1,4 @@
-"""A failure in one folder, a smaller page with the same failure, and the badge of a run."""
+"""A failure in one folder, and the badge of a run."""
 
 import re
 from pathlib import Path
@@ -9,14 +9,11 @@ from tests.corpora.writing import write_corpus
 from tests.parsers.pages import write_page
 
 from parsemark import api
-from parsemark.errors import ParserError, UnknownNameError, UsageError
+from parsemark.errors import UnknownNameError, UsageError
 from parsemark.model import Box, Element, Page, Prediction, Sample, Table
-from parsemark.parsers import get_parser
-from parsemark.pdf import page_text
 from parsemark.report.badge import badge_svg
 from parsemark.report.repro import output_difference, write_repro
 from parsemark.store import Run
-from parsemark.verdicts.shrinking import failure_of, shrink_page
 
 SCRIPT = """\
 # /// script
@@ -58,7 +55,12 @@ def test_a_repro_holds_page_truth_output_differences_and_command(run: Run, tmp_p
     assert "-1,2" in (folder / "differences.diff").read_text().splitlines()
     assert (folder / "output.json").is_file()
     readme = (folder / "README.md").read_text()
-    assert f"parsemark parsers try {tmp_path / 'mine.py'} page.pdf" in readme
+    assert "parsemark try page.pdf --parser mine.py --pages 1" in readme
+    assert (folder / "mine.py").read_text() == SCRIPT
+    texts = [
+        path.read_text() for path in folder.iterdir() if path.suffix in (".md", ".html", ".json", ".diff")
+    ]
+    assert not any(str(tmp_path) in text for text in texts), "no path of this machine"
     assert re.search(r"TE F1 Con on this page: 0\.\d+", readme)
     with pytest.raises(UsageError, match="shown is not empty"):
         write_repro(run, "mine", "one", Path("shown"))
@@ -69,18 +71,15 @@ def test_a_repro_holds_page_truth_output_differences_and_command(run: Run, tmp_p
 def test_a_script_is_found_again_by_name_or_path_and_a_refusal_leaves_no_folder(
     run: Run, tmp_path: Path
 ) -> None:
-    write_repro(run, "mine", "one", Path("by-name"), shrink=True)
+    write_repro(run, "mine", "one", Path("by-name"))
     write_repro(run, "mine.py", "one", Path("by-path"))
     for folder in ("by-name", "by-path"):
-        assert f"try {tmp_path / 'mine.py'} page.pdf" in (tmp_path / folder / "README.md").read_text()
-    assert (tmp_path / "by-name" / "smaller.pdf").is_file()
+        assert "try page.pdf --parser mine.py" in (tmp_path / folder / "README.md").read_text()
     (tmp_path / "v1").mkdir()
     before = set(tmp_path.iterdir())
     (tmp_path / "mine.py").rename(tmp_path / "v1" / "mine.py")
     with pytest.raises(UsageError, match=r"mine of .*run is .*, not .*v1/mine\.py"):
         write_repro(run, "v1/mine.py", "one", Path("other"))
-    with pytest.raises(ParserError, match=r"mine\.py"):
-        write_repro(run, "mine", "one", Path("gone"), shrink=True)
     assert set(tmp_path.iterdir()) <= before
 
 
@@ -88,9 +87,26 @@ def test_lines_that_are_alike_keep_the_blank_before_them(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changed = (Element("t0", "table", table=Table.from_rows([["a", "b"], ["3", "4"]])),)
-    predictions = {"mine": run.prediction("one", "mine"), "new": Page("one", 600, 800, changed)}
+    predictions = {"mine": run.prediction("one", "mine"), "new": Prediction("one", "new", elements=changed)}
     monkeypatch.setattr(Run, "prediction", lambda _, sample, parser: predictions[parser])
     assert output_difference(run, "mine", "new").splitlines()[3:] == [" a,b", "+3,4"]
+
+
+def test_it_is_said_when_reading_and_not_the_output_makes_the_jump(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same words, one blank further: a table before, none now."""
+    table = (Element("t0", "table", table=Table.from_rows([["a", "b"], ["1", "2"]])),)
+    predictions = {
+        "mine": Prediction("one", "mine", elements=table, text="a   b\n1   2"),
+        "new": Prediction("one", "new", text="a   b\n1    2"),
+    }
+    monkeypatch.setattr(Run, "prediction", lambda _, sample, parser: predictions[parser])
+    said = output_difference(run, "mine", "new")
+    assert "-1   2\n+1    2" in said and "differ in white space alone" in said
+    predictions["new"] = Prediction("one", "new", text="a   b\n1   3")
+    said = output_difference(run, "mine", "new")
+    assert "+1   3" in said and "white space" not in said
 
 
 def test_words_are_compared_where_the_tables_are_equal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,30 +114,6 @@ def test_words_are_compared_where_the_tables_are_equal(run: Run, monkeypatch: py
     predictions = {parser: Prediction("one", parser, text=text) for parser, text in said.items()}
     monkeypatch.setattr(Run, "prediction", lambda _, sample, parser: predictions[parser])
     assert output_difference(run, "mine", "new").splitlines()[3:] == [" one", "-two three", "+twothree"]
-
-
-def test_shrinking_removes_what_the_failure_does_not_need(run: Run, tmp_path: Path) -> None:
-    pdf = tmp_path / "corpus" / "pdfs" / "one.pdf"
-    parser = get_parser("mine.py")
-    parser.install()
-    before = page_text(pdf, 1).split()
-    smaller = shrink_page(parser, pdf, 1, run.truth("one"))
-    assert smaller.n_left < smaller.n_objects
-    (tmp_path / "smaller.pdf").write_bytes(smaller.pdf)
-    assert len(page_text(tmp_path / "smaller.pdf", 1).split()) < len(before)
-    right = Page("one", 600, 800, (Element("t0", "table", None, table=Table.from_rows([["a", "b"]])),))
-    with pytest.raises(UsageError, match="no failure to keep"):
-        shrink_page(parser, pdf, 1, right)
-
-
-def test_a_failure_is_the_same_only_with_the_same_wrong_answer() -> None:
-    truth = Page(
-        "one", 600, 800, (Element("t", "table", None, table=Table.from_rows([["a", "b"], ["1", "2"]])),)
-    )
-    lost_row = failure_of([Table.from_rows([["a", "b"]])], truth)
-    assert lost_row and lost_row != failure_of([], truth)
-    assert not failure_of([Table.from_rows([["a", " b "], ["1", "2"]])], truth)
-    assert failure_of([Table.from_rows([["x"]])], None).invented == ((("x",),),)
 
 
 def test_a_badge_says_score_interval_corpus_and_rule(run: Run, tmp_path: Path) -> None:
@@ -140,7 +132,7 @@ def test_a_badge_says_score_interval_corpus_and_rule(run: Run, tmp_path: Path) -
 
 
 def test_a_badge_is_verified_only_by_the_bundle_of_its_own_run(run: Run, tmp_path: Path) -> None:
-    api.bundle_run(run, "own.bundle")
+    api.bundle(run, "own.bundle")
     assert "✓" in badge_svg(run, bundle=Path("own.bundle"))
     (tmp_path / "mine.py").write_text(SCRIPT.replace('["a", "b"]', '["a", "c"]'))
     other = api.bench("corpus", ["mine.py"], out="other", workers=1)

@@ -9,7 +9,7 @@ from tests.corpora.writing import write_corpus
 from tests.engine.fakes import FakeParser, make_corpus
 from typer.testing import CliRunner
 
-from parsemark.choose.audit import aligned_texts, audit_page, audit_run, ranked
+from parsemark.choosing.audit import aligned_texts, audit_page, audit_run, ranked
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
@@ -134,12 +134,12 @@ def test_a_run_is_audited_and_its_corrections_can_be_applied(tmp_path: Path) -> 
         (x.sample, x.row, x.col, x.truth, x.consensus) for x in found.suspicions
     ]
     flags = ["--run", str(run.path), "--out", str(tmp_path / "audit")]
-    said = CliRunner().invoke(app, ["corpus", "audit", str(tmp_path / "corpus"), *flags])
+    said = CliRunner().invoke(app, ["corpus", "check", str(tmp_path / "corpus"), *flags])
     assert said.exit_code == 0 and "4 of 12 cells on 3 pages worth a look" in said.output, said.output
     assert "fine s001" in (tmp_path / "audit" / "audit.html").read_text()
     fixes = tmp_path / "audit" / "corrections.json"
-    flags = ["--corrections", str(fixes), "--out", str(tmp_path / "mended")]
-    said = CliRunner().invoke(app, ["corpus", "correct", str(tmp_path / "corpus"), *flags])
+    flags = ["--apply", str(fixes), "--out", str(tmp_path / "mended")]
+    said = CliRunner().invoke(app, ["corpus", "check", str(tmp_path / "corpus"), *flags])
     mended = load_corpus(str(tmp_path / "mended")).read("s001").truth
     assert mended is not None and mended.elements[0].table is not None, said.output
     assert [c.text for c in mended.elements[0].table.cells] == ["fine s001", "page 1", "1", "2"]

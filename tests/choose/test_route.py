@@ -7,7 +7,7 @@ import pytest
 from tests.engine.fakes import make_corpus
 
 from parsemark import api
-from parsemark.choose.route import Routing, RoutingRule, learn_routing, learn_rule, read_route, write_route
+from parsemark.choosing.route import Routing, RoutingRule, learn_routing, learn_rule, read_route, write_route
 from parsemark.errors import UsageError
 from parsemark.model import Status
 from parsemark.pdf import Kinds
@@ -96,7 +96,7 @@ def test_a_rule_is_held_against_the_parser_that_was_chosen() -> None:
 def test_choose_and_its_rule_name_one_parser(tmp_path: Path) -> None:
     from tests.engine.fakes import FakeParser
 
-    from parsemark.choose import choose, route_run
+    from parsemark.choosing import choose, route_run
     from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
     from parsemark.engine.scoring.score import score_run
 

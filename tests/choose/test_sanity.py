@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from parsemark.choose.sanity import measure_sanity
+from parsemark.choosing.sanity import measure_sanity
 from parsemark.model import Box, Cell, Element, Prediction, Status, Table
 from parsemark.pdf.visible import SeenPage, SeenWord
 

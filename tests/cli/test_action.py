@@ -5,74 +5,139 @@ import re
 import shutil
 import subprocess
 import sys
-import textwrap
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from tests.corpora.writing import write_corpus
 from tests.engine.fakes import make_corpus
 
 ROOT = Path(__file__).parents[2]
-ACTION = (ROOT / "action.yml").read_text()
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
+STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
 ECHO = Path(__file__).with_name("echo_parser.py")
 
 
-def defaults() -> dict[str, str]:
-    """The inputs with what they are where a workflow does not set them."""
-    found = re.findall(r"^  (\w+):\n    description: .*\n(?:    default: (.*)\n)?", ACTION, re.M)
-    return {name: default.strip('"') for name, default in found}
+class Runner:
+    """A runner of composite actions: steps in order, their expressions, conditions, outputs and failures, as
+    GitHub documents them; artefacts are copied into a folder. Nothing is installed.
+    """
 
+    def __init__(self, folder: Path, **inputs: str) -> None:
+        self.folder, self.artifacts = folder, folder.parent / "artifacts"
+        defaults = {name: given.get("default", "") for name, given in ACTION["inputs"].items()}
+        self.values = {f"inputs.{name}": value for name, value in {**defaults, **inputs}.items()}
+        self.code = 0
+        self.log = self.summary = ""
 
-def steps() -> list[tuple[str, dict[str, str]]]:
-    """The script of each step, and its environment as names of inputs."""
-    found = []
-    for step in ACTION.split("    - shell: bash\n")[1:]:
-        names = dict(re.findall(r"^        (\w+): \$\{\{ inputs\.(\w+) \}\}$", step, re.M))
-        script = step.split("      run: ", 1)[1].split("    - uses: ", 1)[0]
-        found.append((textwrap.dedent(script.removeprefix("|\n")), names))
-    return found
+    def run(self) -> "Runner":
+        for step in STEPS[1:]:
+            condition = step.get("if", "")
+            if condition != "always()" and (self.code or (condition and not self.holds(condition))):
+                continue
+            if "run" in step:
+                self.shell(step)
+            else:
+                self.upload(step)
+        return self
 
+    def holds(self, condition: str) -> bool:
+        """A conjunction of comparisons with texts, which is all that the action uses."""
+        for part in condition.split(" && "):
+            left, operator, right = part.split(" ")
+            if (self.values.get(left, "") == right.strip("'")) is (operator == "!="):
+                return False
+        return True
 
-def act(folder: Path, **inputs: str) -> tuple[int, str]:
-    """The exit code of the last step that ran, and the job's summary; nothing is installed."""
-    given = {**defaults(), **inputs}
-    summary = folder / "summary.md"
-    summary.write_text("")
-    code = 0
-    for script, names in steps()[1:]:
+    def filled(self, text: str) -> str:
+        return re.sub(r"\$\{\{ (\S+) \}\}", lambda found: self.values.get(found[1], ""), text)
+
+    def shell(self, step: dict[str, Any]) -> None:
+        assert step["shell"] == "bash" and "${{" not in step["run"], "inputs come as variables, never as code"
+        files = {name: self.folder.parent / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+        for path in files.values():
+            path.write_text("")
         env = {
             **os.environ,
-            **{name: given[value] for name, value in names.items()},
-            "GITHUB_STEP_SUMMARY": str(summary),
-            "PARSEMARK_CACHE": str(folder / "cache"),
+            **{name: self.filled(value) for name, value in step.get("env", {}).items()},
+            **{name: str(path) for name, path in files.items()},
+            "PARSEMARK_CACHE": str(self.folder.parent / "cache"),
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         }
         done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
-            cwd=folder, env=env, capture_output=True, text=True, check=False,
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+            cwd=self.folder, env=env, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        code = done.returncode
-        if code:
-            break
-    return code, summary.read_text()
+        self.code, self.log = self.code or done.returncode, self.log + done.stdout + done.stderr
+        self.summary += files["GITHUB_STEP_SUMMARY"].read_text()
+        for line in files["GITHUB_OUTPUT"].read_text().splitlines():
+            name, _, value = line.partition("=")
+            self.values[f"steps.{step['id']}.outputs.{name}"] = value
+
+    def upload(self, step: dict[str, Any]) -> None:
+        options = {name: self.filled(str(value)) for name, value in step["with"].items()}
+        for pattern in options["path"].split():
+            for path in self.folder.glob(pattern):
+                target = self.artifacts / options["name"] / path.relative_to(self.folder)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                if path.is_dir():
+                    shutil.copytree(path, target, dirs_exist_ok=True)
+                else:
+                    shutil.copy(path, target)
+
+
+def act(folder: Path, **inputs: str) -> tuple[int, str]:
+    """The exit code of the job, and its summary."""
+    done = Runner(folder, **inputs).run()
+    return done.code, done.summary
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A repository with a parser and eight documents, each with a table that the parser reads."""
-    samples = list(make_corpus(tmp_path / "docs" / "pdfs", ["fine"] * 8).samples())
-    write_corpus(tmp_path / "docs", samples, name="tiny", licence="CC0-1.0")
-    shutil.copy(ECHO, tmp_path / "my_parser.py")
-    return tmp_path
+    folder = tmp_path / "repository"
+    samples = list(make_corpus(folder / "docs" / "pdfs", ["fine"] * 8).samples())
+    write_corpus(folder / "docs", samples, name="tiny", licence="CC0-1.0")
+    shutil.copy(ECHO, folder / "my_parser.py")
+    return folder
 
 
-def test_what_it_installs_is_there() -> None:
-    (script, names), *_ = steps()
-    assert script.strip() == 'python -m pip install --quiet "$PACKAGE"' and names == {"PACKAGE": "package"}
+def test_what_it_installs_is_there_and_pinned() -> None:
+    assert STEPS[0]["run"] == 'python -m pip install --quiet "$PACKAGE"'
+    assert STEPS[0]["env"] == {"PACKAGE": "${{ inputs.package }}"}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    name, extra = re.fullmatch(r"(\w+)\[(\w+)\]", defaults()["package"]).groups()
+    package = ACTION["inputs"]["package"]["default"]
+    name, extra, version = re.fullmatch(r"(\w+)\[(\w+)\]==(\S+)", package).groups()
     assert name == project["name"] and extra in project["optional-dependencies"]
+    assert version == project["version"]
+
+
+def test_several_parsers_a_baseline_that_is_uploaded_and_committed_and_a_badge_that_fails(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The badge's file is a folder: no badge, and the gate is passed all the same."""
+    monkeypatch.delenv("GITHUB_HEAD_REF", raising=False)
+    monkeypatch.setenv("GITHUB_REF_NAME", "main")
+    shutil.copy(repository / "my_parser.py", repository / "other_parser.py")
+    (repository / "badge.svg").mkdir()
+    remote = repository.parent / "remote.git"
+    for command in (
+        ["init", "-q", "--bare", "-b", "main", str(remote)], ["init", "-q", "-b", "main"],
+        ["remote", "add", "origin", str(remote)],
+    ):  # fmt: skip
+        subprocess.run(["git", *command], cwd=repository, check=True)
+    parsers = "my_parser.py\n\nother_parser.py\n"
+    done = Runner(repository, parser=parsers, corpus="docs", limits="", update="true", commit="true").run()
+    assert done.code == 0, done.log
+    assert "my_parser" in done.summary and "other_parser" in done.summary
+    assert "::warning::No badge" in done.log
+    manifest = ".parsemark/baseline/manifest.json"
+    assert (done.artifacts / "parsemark-baseline" / manifest).is_file()
+    show = ["git", "ls-tree", "-r", "--name-only", "main"]
+    pushed = subprocess.run(show, cwd=remote, check=True, capture_output=True, text=True).stdout.split("\n")
+    assert manifest in pushed and "my_parser.py" not in pushed
 
 
 def test_each_branch_may_have_its_own_baseline(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,11 +153,10 @@ def test_each_branch_may_have_its_own_baseline(repository: Path, monkeypatch: py
 
 
 def test_what_is_uploaded_is_what_is_written() -> None:
-    upload = ACTION.split("    - uses: actions/upload-artifact@", 1)[1]
-    assert "if: always()" in upload
-    assert {"runs/gate/report", "gate.*", "gate-pages", "${{ inputs.badge }}"} <= {
-        line.strip() for line in upload.splitlines()
-    }
+    first, second = (step for step in STEPS if "uses" in step)
+    assert first["if"] == "always()"
+    assert set(first["with"]["path"].split("\n")) >= {"runs/gate/report", "gate.*", "gate-pages"}
+    assert second["with"]["include-hidden-files"] is True, "else .parsemark is left out"
 
 
 def test_a_baseline_is_made_kept_and_held_against(repository: Path) -> None:
@@ -105,7 +169,7 @@ def test_a_baseline_is_made_kept_and_held_against(repository: Path) -> None:
         shutil.rmtree(repository / "runs")
         code, said = act(repository, **again, update=update)
         assert code == 0 and (baseline / "manifest.json").is_file(), said
-    assert "plain drop" in said and "0.000" in said
+    assert "identical outputs" in said
     assert "failing pages" in said, "flags may stand on lines of their own"
     assert (repository / "badge.svg").read_text().startswith("<svg ")
     parser = repository / "my_parser.py"

@@ -45,7 +45,7 @@ def test_the_better_one_is_named_first_with_its_number(runs: tuple[Run, Run]) ->
     for names in (("first", "third"), ("third", "first")):
         words = comparison_markdown(compare_parsers(runs[0], *names)).splitlines()[0]
         assert words.startswith(
-            f"first is better than third: TE F1 Con {first} (first) against {third} (third), difference +"
+            f"first is better than third: TE F1 Con {first} (first) vs {third} (third), difference +"
         )
 
 
@@ -81,6 +81,18 @@ def test_the_order_of_the_sides_only_turns_the_sign(runs: tuple[Run, Run]) -> No
         assert a.p == pytest.approx(b.p, abs=0.02)
 
 
+def test_an_incomplete_run_decides_nothing(runs: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ranking was open and `compare` named a winner."""
+    summary = runs[1].summary()
+    incomplete = summary.ranking.model_copy(update={"is_incomplete": True})
+    opened = summary.model_copy(update={"ranking": incomplete})
+    monkeypatch.setattr(Run, "summary", lambda *_: opened)
+    assert compare_parsers(runs[0], "second", "third").primary.p is None
+    result = CliRunner().invoke(app, ["compare", str(runs[0].path), "second", "third"])
+    assert result.output.startswith("Whether second or third is better is open: the run is incomplete (")
+    assert " better than " not in result.output and " worse " not in result.output
+
+
 def test_a_run_equals_itself(runs: tuple[Run, Run]) -> None:
     result = compare_runs(runs[0], runs[0])
     assert [c.primary.difference for c in result.comparisons] == [0, 0, 0]
@@ -107,7 +119,7 @@ def test_a_drop_is_said_whether_or_not_it_is_allowed(
     assert result.exit_code == 0 and result.output.startswith(f"{head}\n")
     words = next(line for line in result.output.splitlines() if " is worse than " in line)
     assert words.startswith("first (new) is worse than first (old): ") and "difference -0." in words
-    assert f"--against {runs[0].path}" in result.output
+    assert f"--old {runs[0].path}" in result.output
 
 
 def test_a_small_or_allowed_drop_passes(runs: tuple[Run, Run]) -> None:

@@ -1,4 +1,4 @@
-"""`parsemark corpus list` and what is said about a corpus."""
+"""`parsemark corpus info --pages` and what is said about a corpus."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ def test_list_shows_ids_and_what_is_known(tmp_path: Path) -> None:
     make_pdf(tmp_path / "other.pdf")
     write(tmp_path / "report.p2.t1.csv", "a,b\n")
     write(tmp_path / "broken.pdf", "no PDF")
-    result = CliRunner().invoke(app, ["corpus", "list", f"folder:{tmp_path}"])
+    result = CliRunner().invoke(app, ["corpus", "info", f"folder:{tmp_path}", "--pages"])
     assert result.exit_code == 0
     lines = [line.split(maxsplit=3) for line in result.stdout.splitlines()]
     assert lines[:3] == [
@@ -27,11 +27,11 @@ def test_list_shows_ids_and_what_is_known(tmp_path: Path) -> None:
 
 
 def test_pages_of_which_facts_alone_are_known_are_not_said_to_have_no_tables() -> None:
-    from parsemark.cli.corpus.describe import _truth_status
+    from parsemark.corpus_calls import truth_status
     from parsemark.model import Element, Fact, Page, Sample
 
     def status(**known: object) -> str:
-        return _truth_status(Sample("s", "d", 1, Page("s", 600, 800, **known)))
+        return truth_status(Sample("s", "d", 1, Page("s", 600, 800, **known)))
 
     assert status(facts=(Fact("f", "heading", "parsemark"),), only_facts=True) == "1 fact"
     assert status() == "no tables"

@@ -60,7 +60,7 @@ def _run(*arguments: str) -> str:
 
 def test_one_run_under_several_profiles(corpus: Path, tmp_path: Path) -> None:
     run, out = tmp_path / "run", tmp_path / "out"
-    options = ["--corpus", f"omnidocbench:{corpus}", "--predictions", str(corpus.parent / "preds")]
+    options = ["--corpus", f"omnidocbench:{corpus}", str(corpus.parent / "preds")]
     profiles = [f"--protocol=document(profile={v})" for v in ("v1.5", "v1.6")]
     shown = _run("score", *options, *profiles, "--out", str(run))
     assert "profile v1.5" in " ".join(shown.split()) and "tables:" not in shown
@@ -83,7 +83,7 @@ def test_a_run_without_a_published_profile_has_no_such_files(corpus: Path, tmp_p
     from parsemark.errors import StoreError
 
     run = tmp_path / "run"
-    options = ["--corpus", f"omnidocbench:{corpus}", "--predictions", str(corpus.parent / "preds")]
+    options = ["--corpus", f"omnidocbench:{corpus}", str(corpus.parent / "preds")]
     _run("score", *options, "--protocol", "document", "--out", str(run))
     with pytest.raises(StoreError, match="profile"):
         arguments = ["export", str(run), "--format", "omnidocbench", "--out", str(tmp_path / "out")]
@@ -107,10 +107,10 @@ def test_outputs_that_were_written_are_read_back(format: str, corpus: Path, tmp_
     for name, text in outputs.items():
         (folder / name).write_text(text)
     where = ("--corpus", f"omnidocbench:{corpus}", "--out", str(tmp_path / "run"))
-    _run("score", "--predictions", str(folder), "--name", "given", *where)
-    written = ("--outputs", format, "--out", str(tmp_path / "written"))
+    _run("score", str(folder), "--name", "given", *where)
+    written = ("--format", f"outputs-{format}", "--out", str(tmp_path / "written"))
     _run("export", str(tmp_path / "run"), *written)
-    _run("score", "--predictions", str(tmp_path / "written" / "given"), "--name", "again", *where)
+    _run("score", str(tmp_path / "written" / "given"), "--name", "again", *where)
     run = Run.open(tmp_path / "run")
     for sample in run.table("samples")["sample"]:
         given, again = (run.prediction(sample, name) for name in ("given", "again"))

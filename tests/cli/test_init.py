@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.parsers.pages import write_page
 from typer.testing import CliRunner
 
 from parsemark import config
@@ -57,6 +58,16 @@ def test_init_refuses_names_that_nothing_has(here: Path, arguments: tuple[str, s
     assert isinstance(made.exception, UsageError) and not (here / "parsemark.toml").exists()
 
 
+def test_init_writes_evidence_where_no_page_has_a_truth(here: Path) -> None:
+    (here / "documents").mkdir()
+    write_page(here / "documents" / "one.pdf")
+    assert invoke("init", "--corpus", "folder:documents").exit_code == 0
+    assert read_settings(here / "parsemark.toml").bench.protocols == ["evidence", "tables"]
+    (here / "documents" / "one.p1.t1.csv").write_text("a,b\n1,2\n")
+    assert invoke("init", "--corpus", "folder:documents", "--overwrite").exit_code == 0
+    assert read_settings(here / "parsemark.toml").bench.protocols == ["tables"]
+
+
 def test_init_says_what_is_not_there_yet(here: Path) -> None:
     made = invoke("init", "--corpus", "folder:documents", "--parser", "tools/mine.py")
     assert made.exit_code == 0 and (here / "parsemark.toml").exists()
@@ -80,7 +91,7 @@ def test_every_key_is_shown_by_init_and_is_a_flag() -> None:
     """A key that no flag has would be ignored in silence."""
     import inspect
 
-    from parsemark.cli.bench import bench, parse
+    from parsemark.cli.bench import bench
     from parsemark.cli.compare import gate
 
     text = settings_text(corpus="demo", parsers=["x"], protocols=["tables"], name="x")
@@ -90,10 +101,9 @@ def test_every_key_is_shown_by_init_and_is_a_flag() -> None:
     full = config.SettingsFile.model_validate(
         {
             "bench": {
-                "corpus": "demo", "parsers": ["x"], "protocols": ["tables"], "match": "auto",
-                "metrics": ["teds"], "rank_by": "teds", "pages": "1", "out": "o", "workers": 1,
-                "timeout_s": 1.0, "memory_mb": 64,
-                "max_cost_usd": 1.0, "cache": True, "strict": True, "report": False,
+                "corpus": "demo", "parsers": ["x"], "protocols": ["tables"], "pages": "1",
+                "out": "o", "workers": 1, "timeout_s": 1.0, "memory_mb": 64,
+                "max_cost": 1.0, "cache": True, "strict": True, "report": False,
             },
             "gate": {
                 "min": {"a": 1.0}, "max_drop": 0.1, "interval": True, "max_failures": 1, "max_slowdown": 1.5,
@@ -102,7 +112,7 @@ def test_every_key_is_shown_by_init_and_is_a_flag() -> None:
         }
     )  # fmt: skip
     assert set(full.bench.model_fields_set) == set(config.BenchSettings.model_fields)
-    for command, function in (("bench", bench), ("parse", parse), ("gate", gate)):
+    for command, function in (("bench", bench), ("gate", gate)):
         known = set(inspect.signature(function).parameters)
         assert set(defaults_of_commands(full)[command]) <= known, command
 
@@ -124,7 +134,7 @@ def test_what_is_wrong_is_named(here: Path, text: str, place: str) -> None:
     (here / "parsemark.toml").write_text(text)
     result = invoke("bench")
     assert isinstance(result.exception, UsageError) and place in str(result.exception)
-    assert invoke("metrics").exit_code == 0  # other commands do not read it
+    assert invoke("list", "metrics").exit_code == 0  # other commands do not read it
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "endless", "nothing"])
@@ -137,7 +147,7 @@ def test_what_is_no_file_is_not_passed_over(here: Path, kind: str) -> None:
         "nothing": lambda: path.symlink_to("nowhere"),
     }[kind]()
     result = invoke("gate", "run")
-    assert isinstance(result.exception, UsageError) and "it is no file" in str(result.exception)
+    assert isinstance(result.exception, UsageError) and "is not a file" in str(result.exception)
 
 
 def test_bench_reads_it_and_flags_override_it(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +166,7 @@ def test_bench_reads_it_and_flags_override_it(here: Path, monkeypatch: pytest.Mo
         f"[bench]\ncorpus = 'demo'\nparsers = ['{ECHO}']\npages = '3'\nout = 'there'\n"
         "protocols = ['tables(match=bbox)']\n"
     )
-    result = invoke("bench", "--pages", "2", "--workers", "1")
+    result = invoke("--trust-config", "bench", "--pages", "2", "--workers", "1")
     assert isinstance(result.exception, StopError)
     assert seen["parsers"] == [str(ECHO)] and seen["pages"] == "2" and seen["out"] == Path("there")
     assert seen["how"].protocols == ("tables(match=bbox)",)
@@ -174,5 +184,40 @@ def test_a_baseline_that_the_settings_name_and_that_is_absent_fails(here: Path) 
     gate = defaults_of_commands(read_settings(here / "parsemark.toml"))["gate"]
     assert gate == {"max_drop": 0.1, "max_lost_tables": 0, "minimum": ["te_f1_con=0.5"], "old": "base"}
     absent = invoke("gate", "no-run")
-    assert isinstance(absent.exception, UsageError) and "old run base is not there" in str(absent.exception)
+    assert isinstance(absent.exception, UsageError) and "The old run base does not exist" in str(
+        absent.exception
+    )
     assert "There is no baseline base yet" in invoke("gate", "no-run", "--save", "base").stderr
+
+
+def test_a_file_of_the_folder_runs_its_own_scripts_after_one_question(
+    here: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path_factory.mktemp("cache")))
+    run: list[Any] = []
+
+    def parse(corpus: Any, parsers: Any, how: Any, **more: Any) -> None:
+        run.append(parsers)
+        raise KeyError
+
+    monkeypatch.setattr("parsemark.api.parse", parse)
+    path = here / "parsemark.toml"
+    path.write_text(f"[bench]\ncorpus = 'demo'\nparsers = ['{ECHO}']\n")
+    refused = invoke("bench")
+    assert isinstance(refused.exception, UsageError) and "--trust-config" in str(refused.exception)
+    assert run == []
+    invoke("--trust-config", "bench")
+    invoke("--config", str(path), "bench")
+    assert len(run) == 2
+
+    monkeypatch.setattr("parsemark.cli.trust._can_ask", lambda: True)
+    assert isinstance(CliRunner().invoke(app, ["bench"], input="n\n").exception, UsageError)
+    assert len(run) == 2
+    CliRunner().invoke(app, ["bench"], input="y\n")
+    CliRunner().invoke(app, ["bench"], input="")  # it is remembered
+    assert len(run) == 4
+    path.write_text("[bench]\ncorpus = 'demo'\nparsers = ['other.py']\n")
+    assert isinstance(CliRunner().invoke(app, ["bench"], input="n\n").exception, UsageError)
+    path.write_text("[bench]\ncorpus = 'demo'\nparsers = ['pdfplumber']\n")
+    invoke("bench")
+    assert run[-1] == ["pdfplumber"]

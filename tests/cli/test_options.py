@@ -34,6 +34,8 @@ def kinds(hint: object) -> set[type]:
     """The classes that a type may be of."""
     if typing.get_origin(hint) is typing.Annotated:
         return kinds(typing.get_args(hint)[0])
+    if typing.get_origin(hint) is typing.Literal:
+        return {type(value) for value in typing.get_args(hint)}
     if isinstance(hint, type) and typing.get_origin(hint) is None:
         return {hint}
     origin = typing.get_origin(hint)

@@ -1,4 +1,4 @@
-"""`parsemark parsers`."""
+"""`parsemark parsers list`."""
 
 import io
 import zipfile
@@ -10,10 +10,16 @@ from tests.parsers.pages import write_page
 from tests.parsers.scripts import write_worker
 from typer.testing import CliRunner
 
-from parsemark.cli import parsers as command
+from parsemark.available import available
 from parsemark.cli.main import app
+from parsemark.cli.parsers import HEADS
 from parsemark.errors import ParserError, UsageError
 from parsemark.parsers import parser_names
+
+
+def try_page(worker: str, pdf: str, pages: str = "1") -> str:
+    arguments = ["try", pdf, "--parser", worker, "--pages", pages]
+    return CliRunner().invoke(app, arguments, catch_exceptions=False).output
 
 
 def run(*arguments: str) -> str:
@@ -28,14 +34,15 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_list_has_a_line_for_each_parser_with_all_facts() -> None:
-    lines = [line.split("\t") for line in run().splitlines()]
-    assert [line[0] for line in lines] == parser_names()
+    head, *lines = [line.split("\t") for line in run("list").splitlines()]
+    assert head == list(HEADS) and [line[0] for line in lines] == parser_names()
     camelot = next(line for line in lines if line[0] == "camelot")
     assert camelot == [
         "camelot",
         "MIT",
         "cells, boxes",
-        "-",
+        "–",
+        "–",
         "flavor=lattice|stream|network|hybrid",
         "installable",
     ]
@@ -46,11 +53,11 @@ def test_the_list_has_a_line_for_each_parser_with_all_facts() -> None:
 def test_names_and_options_are_never_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     from rich.console import Console
 
-    rows = [command._facts(name) for name in command._names()]
+    rows = [(entry.name, *(text for _, text in entry.details)) for entry in available("parsers")]
     for width in (60, 80, 200):
         console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
         monkeypatch.setattr("rich.console.Console", lambda console=console, **_: console)
-        CliRunner().invoke(app, ["parsers"], catch_exceptions=False)
+        CliRunner().invoke(app, ["parsers", "list"], catch_exceptions=False)
         lines = console.file.getvalue().splitlines()
         assert max(map(len, lines)) <= width
         assert {row[0] for row in rows} <= {line.split()[0] for line in lines if line.strip()}
@@ -62,7 +69,7 @@ def test_names_and_options_are_never_cut(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_broken_plugin_has_its_own_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_entry_points(tmp_path, "broken_package", "[parsemark.parsers]\nbroken = no_such_module:WORKER\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    lines = run().splitlines()
+    _, *lines = run("list").splitlines()
     assert len(lines) == len(parser_names())
     assert any(line.startswith("broken\t") and "cannot be loaded" in line for line in lines)
 
@@ -93,7 +100,7 @@ def test_try_shows_the_tables_and_no_escape_sequences(tmp_path: Path) -> None:
 
     serve(parse)
     """
-    output = run("try", str(write_worker(tmp_path, body)), str(write_page(tmp_path / "page.pdf")))
+    output = try_page(str(write_worker(tmp_path, body)), str(write_page(tmp_path / "page.pdf")))
     assert "1 table on page 1" in output
     assert "table 1, 1 x 2, box 1 2 30 40, confidence 0.50" in output
     assert "plain" in output and "[bold]x" in output
@@ -105,11 +112,11 @@ def test_try_says_what_went_wrong(tmp_path: Path) -> None:
     fails = "from parsemark_worker import serve\nserve(lambda pdf, page, options: 1 / 0)"
     nonsense = "from parsemark_worker import serve\nserve(lambda pdf, page, options: {'format': 'pdf'})"
     with pytest.raises(ParserError, match=r"failed on page 1 of page\.pdf: ZeroDivisionError"):
-        run("try", str(write_worker(tmp_path, fails)), pdf)
+        try_page(str(write_worker(tmp_path, fails)), pdf)
     with pytest.raises(ParserError, match="unreadable output"):
-        run("try", str(write_worker(tmp_path, nonsense)), pdf)
+        try_page(str(write_worker(tmp_path, nonsense)), pdf)
     with pytest.raises(UsageError, match="Unknown parser 'pdfplumer'"):
-        run("try", "pdfplumer", pdf)
+        try_page("pdfplumer", pdf)
 
 
 def test_try_shows_tracebacks_prints_and_a_forgotten_serve(tmp_path: Path) -> None:
@@ -126,7 +133,7 @@ def test_try_shows_tracebacks_prints_and_a_forgotten_serve(tmp_path: Path) -> No
     serve(parse)
     """
     with pytest.raises(ParserError, match="KeyError") as caught:
-        run("try", str(write_worker(tmp_path, fails)), pdf)
+        try_page(str(write_worker(tmp_path, fails)), pdf)
     assert "The worker printed:\nTraceback" in str(caught.value)
     assert "in deep" in str(caught.value) and '{}["no such key"]' in str(caught.value)
     prints = """
@@ -138,12 +145,12 @@ def test_try_shows_tracebacks_prints_and_a_forgotten_serve(tmp_path: Path) -> No
 
     serve(parse)
     """
-    output = run("try", str(write_worker(tmp_path, prints)), pdf)
+    output = try_page(str(write_worker(tmp_path, prints)), pdf)
     assert "0 tables on page 1" in output and "The worker printed:\nlooking at 1\n" in output
     with pytest.raises(ParserError, match=r"`serve\(parse\)`: is that line missing\?"):
-        run("try", str(write_worker(tmp_path, "def parse(pdf, page, options): return {}")), pdf)
+        try_page(str(write_worker(tmp_path, "def parse(pdf, page, options): return {}")), pdf)
     with pytest.raises(ParserError, match="SyntaxError"):
-        run("try", str(write_worker(tmp_path, "def parse(pdf page): return {}")), pdf)
+        try_page(str(write_worker(tmp_path, "def parse(pdf page): return {}")), pdf)
 
 
 def _docx(path: Path) -> Path:
@@ -165,32 +172,32 @@ def test_try_takes_the_files_that_a_parser_reads(tmp_path: Path) -> None:
     html = tmp_path / "page.HTM"
     html.write_text("<p>x</p>")
     for file in (_docx(tmp_path / "word.docx"), html):
-        output = run("try", str(script), str(file))
+        output = try_page(str(script), str(file))
         assert f"1 table in {file.name}" in output
         with pytest.raises(UsageError, match="has one page, not 2"):
-            run("try", str(script), str(file), "--page", "2")
+            try_page(str(script), str(file), "2-2")
     pdf = write_page(tmp_path / "page.pdf")
     with pytest.raises(UsageError, match=r"reads DOCX and HTML; page.pdf is a file of kind PDF"):
-        run("try", str(script), str(pdf))
+        try_page(str(script), str(pdf))
 
 
 def test_try_says_in_plain_words_that_a_parser_reads_other_files(tmp_path: Path) -> None:
     word = _docx(tmp_path / "word.docx")
     with pytest.raises(UsageError, match=r"pdfplumber reads PDF; word.docx is a file of kind DOCX"):
-        run("try", "pdfplumber", str(word))
+        try_page("pdfplumber", str(word))
     sheet = tmp_path / "sheet.docx"
     with zipfile.ZipFile(sheet, "w") as file:
         file.writestr("xl/workbook.xml", "<x/>")
     with pytest.raises(UsageError, match=r"mammoth reads DOCX; sheet.docx is another kind of file"):
-        run("try", "mammoth", str(sheet))
+        try_page("mammoth", str(sheet))
     (tmp_path / "broken.pdf").write_text("no pdf")
     with pytest.raises(UsageError, match="cannot be opened as a PDF"):
-        run("try", "pdfplumber", str(tmp_path / "broken.pdf"))
+        try_page("pdfplumber", str(tmp_path / "broken.pdf"))
 
 
 def test_the_newest_versions_are_listed_and_how_to_see_all(monkeypatch: pytest.MonkeyPatch) -> None:
     known = [f"1.{k}" for k in range(30)]
-    monkeypatch.setattr("parsemark.version_history.versions", lambda name, pre: known)
+    monkeypatch.setattr("parsemark.setup_calls.parsers_versions", lambda name, pre: known)
     result = CliRunner().invoke(app, ["parsers", "versions", "camelot"])
     assert result.stdout.split() == known[-10:] and "The newest 10 of 30; all of them: --all" in result.stderr
     assert run("versions", "camelot", "--all").split() == known

@@ -88,10 +88,10 @@ def test_pages_mean_the_same_everywhere_and_help_says_what() -> None:
 
     for command in ("try", "bench", "choose"):
         shown = " ".join(CliRunner().invoke(main.app, [command, "--help"]).output.split())
-        assert "`7` (the first 7), `7-7` (the 7th alone)" in shown, command
+        assert "`7` (the first 7), `7-7` (the 7th)" in shown, command
 
 
-@pytest.mark.parametrize(("command", "code"), [("metrics", 0), ("corpus check /nowhere", 2)])
+@pytest.mark.parametrize(("command", "code"), [("list metrics", 0), ("corpus check /nowhere", 2)])
 def test_a_reader_that_closes_the_pipe_changes_no_exit_code(command: str, code: int) -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -101,3 +101,18 @@ def test_a_reader_that_closes_the_pipe_changes_no_exit_code(command: str, code: 
         both = subprocess.run(call, stdout=closed, stderr=closed, check=False, timeout=60)
     assert done.returncode == both.returncode == code
     assert b"Traceback" not in done.stderr and b"Broken" not in done.stderr
+
+
+def test_a_full_output_and_a_width_of_nothing_end_in_words() -> None:
+    command = [sys.executable, "-m", "parsemark", "--help"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2 and "Traceback" not in done.stderr and "No space left" in done.stderr
+    shown = subprocess.run(
+        [sys.executable, "-m", "parsemark", "doctor"],
+        env={**os.environ, "COLUMNS": "0"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "C++ kernel" in shown.stdout

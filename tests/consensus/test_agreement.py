@@ -60,7 +60,7 @@ def test_competence_orders_by_accuracy() -> None:
     assert list(np.argsort(-agreement.competence())) == list(np.argsort(-right))
 
 
-def test_who_was_never_compared_has_half_a_voice_and_changes_nobody_else() -> None:
+def test_who_was_never_compared_has_half_a_vote_and_changes_nobody_else() -> None:
     nan = np.nan
     alike = np.array([[1, 0.9, 0.9], [0.9, 1, 0.9], [0.9, 0.9, 1]])
     with_stranger = np.full((4, 4), nan)
@@ -70,7 +70,7 @@ def test_who_was_never_compared_has_half_a_voice_and_changes_nobody_else() -> No
     assert competence(with_stranger, numbered("abcd")) == pytest.approx([*known, 0.5])
 
 
-def test_clones_weigh_as_one_voice() -> None:
+def test_clones_weigh_as_one_vote() -> None:
     alike = np.array([[1, 0.8, 0.2], [0.8, 1, 0.4], [0.2, 0.4, 1]])
     cloned = alike[np.ix_([0, 1, 2, 2, 2], [0, 1, 2, 2, 2])]
     once = competence(alike, numbered("abc"))

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from parsemark.consensus.ensemble import Jury, elect, estimate_jury
+from parsemark.consensus.ensemble import EngineRates, elect, estimate_rates
 from parsemark.consensus.table_votes import find_candidates, most_typical
 from parsemark.model import Box, Element, Prediction, Table
 from parsemark.parsers.catalogue import engine_of, parser_names
@@ -19,10 +19,12 @@ def _prediction(parser: str, *tables: tuple[list[list[str]], Box | None]) -> Pre
 
 
 def vote(said: list[Prediction], least: float = 0.5) -> list[Element]:
-    """What a jury of equals elects, which has seen many tables that all see and some that one invents."""
+    """What equal parsers elect that have seen many tables that all see and some that one invents."""
     parsers = [p.parser for p in said]
-    jury = Jury(dict.fromkeys(parsers, 0.8), dict.fromkeys(parsers, 0.2), 0.5, dict.fromkeys(parsers, 1.0))
-    return elect(find_candidates({p.parser: p for p in said}), jury, least)
+    engine_rates = EngineRates(
+        dict.fromkeys(parsers, 0.8), dict.fromkeys(parsers, 0.2), 0.5, dict.fromkeys(parsers, 1.0)
+    )
+    return elect(find_candidates({p.parser: p for p in said}), engine_rates, least)
 
 
 PLACE = Box(0, 0, 100, 50)
@@ -95,32 +97,32 @@ def test_the_jury_learns_who_sees_and_who_invents() -> None:
         sees = [p for p, (hit, false) in rates.items() if dice.random() < (hit if real else false)]
         if sees:
             pages.append((real, find_candidates({p: _prediction(p, (GOOD, PLACE)) for p in sees})))
-    jury = estimate_jury([c for _, found in pages for c in found], list(rates), {})
-    assert jury.invents["keen"] > 2 * jury.invents["good"] > jury.invents["careful"]
-    assert jury.sees["careful"] < jury.sees["fair"] < jury.sees["keen"]
-    right = sum((jury.probability(found[0]) > 0.5) == real for real, found in pages)
+    engine_rates = estimate_rates([c for _, found in pages for c in found], list(rates), {})
+    assert engine_rates.invents["keen"] > 2 * engine_rates.invents["good"] > engine_rates.invents["careful"]
+    assert engine_rates.sees["careful"] < engine_rates.sees["fair"] < engine_rates.sees["keen"]
+    right = sum((engine_rates.probability(found[0]) > 0.5) == real for real, found in pages)
     assert right > 0.85 * len(pages)
 
 
-def test_settings_of_one_tool_and_tools_of_one_engine_have_one_voice() -> None:
+def test_settings_of_one_tool_and_tools_of_one_engine_have_one_vote() -> None:
     assert engine_of("camelot(flavor=stream)") == engine_of("camelot")
     assert engine_of("pymupdf4llm") == engine_of("pymupdf")
     assert engine_of("estimated(parser=camelot(flavor=stream))") == "camelot" == engine_of("camelot@1.0.9")
     assert engine_of("my-own") == "my-own" and engine_of("../x.py(a=1)") == "../x.py"
     assert {engine_of(name) for name in parser_names()} >= {"mupdf", "pdfminer", "rapidocr", "surya"}
     clones = ["x(a=1)", "x(a=2)", "x(a=3)", "y", "z"]
-    jury = estimate_jury([], clones, {clone: engine_of(clone) for clone in clones})
-    assert set(jury.sees) == {"x", "y", "z"}
+    engine_rates = estimate_rates([], clones, {clone: engine_of(clone) for clone in clones})
+    assert set(engine_rates.sees) == {"x", "y", "z"}
 
 
 def test_who_agrees_with_the_others_outvotes_who_does_not() -> None:
     odd = [["a", "q"], ["7", "8"]]
     others = [_prediction(p, (GOOD, PLACE)) for p in "xyz"]
     history = [find_candidates({p.parser: p for p in [*others, _prediction("o", (odd, PLACE))]})[0]] * 5
-    jury = estimate_jury(history, ["x", "y", "z", "o"], {})
-    assert jury.weight["x"] > 5 * jury.weight["o"]
+    engine_rates = estimate_rates(history, ["x", "y", "z", "o"], {})
+    assert engine_rates.weight["x"] > 5 * engine_rates.weight["o"]
     said = {"x": _prediction("x", (GOOD, PLACE)), "o": _prediction("o", (odd, PLACE))}
-    (found,) = elect(find_candidates(said), jury, 0.0)
+    (found,) = elect(find_candidates(said), engine_rates, 0.0)
     assert found.table is not None and found.table.text_rows() == GOOD
 
 
@@ -130,9 +132,9 @@ def test_settings_of_one_engine_do_not_outvote_two_others() -> None:
     said = {p.parser: p for p in [*clones, *others]}
     engines = {parser: engine_of(parser) for parser in said}
     weight = dict.fromkeys(said, 1.0)
-    voices = ("k", "x", "y")
-    jury = Jury(dict.fromkeys(voices, 0.8), dict.fromkeys(voices, 0.2), 0.5, weight, engines)
-    (found,) = elect(find_candidates(said), jury, 0.0)
+    parsers = ("k", "x", "y")
+    engine_rates = EngineRates(dict.fromkeys(parsers, 0.8), dict.fromkeys(parsers, 0.2), 0.5, weight, engines)
+    (found,) = elect(find_candidates(said), engine_rates, 0.0)
     assert found.table is not None and found.table.text_rows() == GOOD
 
 

@@ -27,23 +27,15 @@ def test_info_prints_the_counts() -> None:
 
 def test_show_writes_a_picture(tmp_path: Path) -> None:
     target = tmp_path / "page.png"
-    result = runner.invoke(
-        app, ["corpus", "show", "demo", "demo-0001-p1", "--out", str(target), "--dpi", "40"]
-    )
+    result = runner.invoke(app, ["corpus", "info", "demo", "--picture", "demo-0001-p1", "--out", str(target)])
     assert result.exit_code == 0
     assert target.read_bytes().startswith(b"\x89PNG")
 
 
 def test_an_unknown_page_names_the_nearest() -> None:
-    result = runner.invoke(app, ["corpus", "show", "demo", "demo-0001-p11"])
+    result = runner.invoke(app, ["corpus", "info", "demo", "--picture", "demo-0001-p11"])
     assert result.exit_code != 0
     assert "demo-0001-p1" in str(result.exception)
-
-
-def test_schemas_are_written(tmp_path: Path) -> None:
-    result = runner.invoke(app, ["corpus", "schema", "--out", str(tmp_path)])
-    assert result.exit_code == 0
-    assert {p.name for p in tmp_path.iterdir()} == {"corpus.schema.json", "page.schema.json"}
 
 
 def own_documents(folder: Path) -> Path:
@@ -59,28 +51,28 @@ def own_documents(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("command", ["check", "list", "info"])
-def test_what_was_left_out_is_said_and_refused_if_asked(tmp_path: Path, command: str) -> None:
+@pytest.mark.parametrize("command", [["check"], ["info"], ["info", "--pages"]])
+def test_what_was_left_out_is_said_and_refused_if_asked(tmp_path: Path, command: list[str]) -> None:
     spec = f"folder:{own_documents(tmp_path / 'docs')}"
-    result = runner.invoke(app, ["corpus", command, spec])
+    result = runner.invoke(app, ["corpus", *command, spec])
     assert result.exit_code == 0, result.output
     assert "odd.p9.t1.csv" in result.stderr
-    assert isinstance(runner.invoke(app, ["corpus", command, spec, "--strict"]).exception, CorpusError)
+    assert isinstance(runner.invoke(app, ["corpus", *command, spec, "--strict"]).exception, CorpusError)
 
 
 def test_one_broken_truth_of_many_is_named_in_the_list(tmp_path: Path) -> None:
     write(tmp_path / "test" / "PMC1_1.xml", voc([("table", (1, 1, 9, 9))], 20, 20))
     write(tmp_path / "test" / "PMC2_1.xml", "<annotation><filename>")
-    result = runner.invoke(app, ["corpus", "list", f"pubtables1m:{tmp_path}"])
+    result = runner.invoke(app, ["corpus", "info", f"pubtables1m:{tmp_path}", "--pages"])
     assert result.exit_code == 0 and "PMC2_1: is left out" in result.stderr
     assert "1 page, 1 with truth" in result.stdout
-    assert runner.invoke(app, ["corpus", "list", f"pubtables1m:{tmp_path}", "--strict"]).exit_code
+    assert runner.invoke(app, ["corpus", "info", f"pubtables1m:{tmp_path}", "--strict", "--pages"]).exit_code
 
 
 def test_tables_that_cannot_be_read_are_counted_in_the_list(tmp_path: Path) -> None:
     make_pdf(tmp_path / "pdfs" / "a.pdf")
     write(tmp_path / "ground_truth" / "a.json", '[{"type": "table", "data": "no table"}]')
-    result = runner.invoke(app, ["corpus", "list", f"pdf-parse-bench:{tmp_path}"])
+    result = runner.invoke(app, ["corpus", "info", f"pdf-parse-bench:{tmp_path}", "--pages"])
     assert "1 table (1 cannot be read)" in result.stdout
 
 
@@ -88,7 +80,7 @@ def correct(corpus: str, changes: object, tmp_path: Path) -> Result:
     file = tmp_path / "corrections.json"
     file.write_text(json.dumps(changes))
     out = str(tmp_path / "corrected")
-    return runner.invoke(app, ["corpus", "correct", corpus, "--corrections", str(file), "--out", out])
+    return runner.invoke(app, ["corpus", "check", corpus, "--apply", str(file), "--out", out])
 
 
 def test_corrections_are_applied_to_a_copy(tmp_path: Path) -> None:
@@ -132,9 +124,9 @@ def test_a_correction_that_does_not_fit_is_refused(tmp_path: Path, entry: object
 @pytest.mark.parametrize(
     "command",
     [
-        ["corpus", "schema"],
-        ["corpus", "pages", "demo"],
-        ["corpus", "correct", "demo", "--corrections", "corrections.json"],
+        ["corpus", "info", "demo", "--picture", "demo-0001-p1"],
+        ["corpus", "export", "demo", "--format", "detector"],
+        ["corpus", "check", "demo", "--apply", "corrections.json"],
     ],
     ids=lambda command: command[1],
 )

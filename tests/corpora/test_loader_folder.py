@@ -16,11 +16,11 @@ from parsemark.errors import CorpusError
 from .small_files import make_pdf, write
 
 
-def test_truth_beside_and_within(tmp_path: Path) -> None:
+def test_truth_lies_beside_its_document(tmp_path: Path) -> None:
     make_pdf(tmp_path / "report.pdf", (595, 842), (842, 595), (595, 842))
     write(tmp_path / "report.p2.t1.html", "<table><tr><td>a</td></tr></table>")
     write(tmp_path / "report.p2.t2.md", "| b |\n|---|\n| c |")
-    write(tmp_path / "report" / "page-3-table-1.csv", "d,e\n")
+    write(tmp_path / "report.p3.t1.csv", "d,e\n")
     write(tmp_path / "notes.txt", "not a truth")
     samples = list(load_corpus(f"folder:{tmp_path}").samples())
     assert [s.id for s in samples] == ["report-p1", "report-p2", "report-p3"]
@@ -41,7 +41,7 @@ def test_what_no_file_speaks_of_is_not_known(tmp_path: Path) -> None:
     assert corpus.remarks == (), "no truth at all is a use of its own"
 
 
-@pytest.mark.parametrize("name", ["x.no-tables", "x/no-tables", "x.NO-TABLES"])
+@pytest.mark.parametrize("name", ["x.no-tables", "x.NO-TABLES"])
 def test_a_whole_document_can_be_without_tables(tmp_path: Path, name: str) -> None:
     make_pdf(tmp_path / "x.pdf", (595, 842), (595, 842))
     make_pdf(tmp_path / "y.pdf")
@@ -65,13 +65,13 @@ def test_a_whole_document_can_be_without_tables(tmp_path: Path, name: str) -> No
         ("x.p1.t1.html", "<table><tr><td colspan=99999999>a</table>", "x.p1.t1.html"),
         ("x.p1.json", "{", "x.p1.json"),
         ("x.p1.html", "nothing", "holds 0 tables"),
-        ("x_p1_t1.csv", "a,b", "Name it x.p1.t1.csv"),
-        ("x/seite-1.csv", "a,b", "is not named as truth of x.pdf"),
+        ("x_p1_t1.csv", "a,b", "Name it x.pN.tM.csv"),
+        ("x/page-1.csv", "a,b", "is not named as truth of x.pdf"),
         ("x.p1.html", "<table></table>", "holds 0 tables"),
-        ("x.p1.no-table", "", "x.p1.no-tables"),
-        ("x.p1.no_tables", "", "x.p1.no-tables"),
-        ("x-NoTables.txt", "", "x.p1.no-tables"),
-        ("x/page-1-notables", "", "x.p1.no-tables"),
+        ("x.p1.no-table", "", "x.pN.no-tables"),
+        ("x.p1.no_tables", "", "x.pN.no-tables"),
+        ("x-NoTables.txt", "", "x.pN.no-tables"),
+        ("x/page-1-notables", "", "x.pN.no-tables"),
     ],
 )
 def test_a_wrong_truth_costs_its_document_only(tmp_path: Path, name: str, text: str, message: str) -> None:
@@ -99,7 +99,7 @@ def test_a_file_of_a_page_in_a_format_that_is_not_read_is_named(tmp_path: Path, 
         write(tmp_path / silent, "a")
     corpus = load_corpus(f"folder:{tmp_path}")
     (remark,) = corpus.remarks
-    assert remark.where == name and "is not read" in remark.message
+    assert remark.where == name and "is not named as truth of x.pdf" in remark.message
     assert all(sample.truth is not None for sample in corpus.samples()), "it says nothing of the pages"
 
 
@@ -116,11 +116,11 @@ def test_truth_in_another_encoding_is_read_or_named(tmp_path: Path) -> None:
     assert "x.p2.t1.csv" in str(corpus.left_out[0]) and "not UTF-8 text (line 2)" in str(corpus.left_out[0])
 
 
-def test_truth_of_no_document_is_named_with_the_nearest(tmp_path: Path) -> None:
+def test_truth_of_no_document_is_named(tmp_path: Path) -> None:
     make_pdf(tmp_path / "report.pdf")
     write(tmp_path / "reprot.p1.t1.csv", "a,b\n")
     (remark,) = load_corpus(f"folder:{tmp_path}").remarks
-    assert "reprot.p1.t1.csv" in remark.where and "report.pdf" in remark.message
+    assert "reprot.p1.t1.csv" in remark.where and "there is no reprot.pdf" in remark.message
 
 
 @pytest.mark.parametrize(
@@ -129,11 +129,11 @@ def test_truth_of_no_document_is_named_with_the_nearest(tmp_path: Path) -> None:
         ("ghost.p1.html", "no ghost.pdf"),
         ("ghost.p1.md", "no ghost.pdf"),
         ("ghost.csv", "no ghost.pdf"),
-        ("ghost/page-1.html", "no ghost.pdf"),
-        ("page-1.html", "names no PDF"),
-        ("report.p2.t2.xlsx", ".xlsx is not read"),
-        ("report/page-2.docx", ".docx is not read"),
-        ("reprot.p2.md", "Is it for report.pdf?"),
+        ("ghost/page-1.html", "no ghost/page-1.pdf"),
+        ("report.p2.t2.xlsx", "is not named as truth of report.pdf"),
+        ("report/page-2.docx", "is not named as truth of report.pdf"),
+        ("report.p2.yaml", "is not named as truth of report.pdf"),
+        ("reprot.p2.md", "no reprot.pdf"),
     ],
 )
 def test_a_file_that_fits_no_page_is_named(tmp_path: Path, name: str, said: str) -> None:
@@ -150,10 +150,24 @@ def test_a_file_that_fits_no_page_is_named(tmp_path: Path, name: str, said: str)
     assert [s.truth is None for s in corpus.samples()] == [False, is_theirs, is_theirs]
 
 
+def test_a_document_that_is_named_as_a_page_has_files_of_its_own(tmp_path: Path) -> None:
+    for name in ("x.p1", "x.p2", "x.p3", "y"):
+        make_pdf(tmp_path / f"{name}.pdf")
+    make_pdf(tmp_path / "y.p1.pdf")
+    for name in ("x.p1.no-tables", "x.p2.html", "x.p3.p1.no-tables", "y.p1.no-tables"):
+        write(tmp_path / name, "<table><tr><td>a</td></tr></table>" * name.endswith("html"))
+    corpus = load_corpus(f"folder:{tmp_path}")
+    found = {s.document: s.truth and len(s.truth.tables) for s in corpus.samples()}
+    assert found == {"x.p1": 0, "x.p2": 1, "x.p3": 0, "y": 0, "y.p1": None}, (
+        "a page of y.pdf, if there is one"
+    )
+    assert not corpus.left_out
+
+
 def test_two_truths_of_one_table_leave_the_page_without(tmp_path: Path) -> None:
     make_pdf(tmp_path / "x.pdf")
     write(tmp_path / "x.p1.t1.csv", "a,b\n")
-    write(tmp_path / "x" / "page-1-table-1.csv", "a,b\n")
+    write(tmp_path / "x.p1.t1.html", "<table><tr><td>a</td></tr></table>")
     corpus = load_corpus(f"folder:{tmp_path}")
     assert [s.truth for s in corpus.samples()] == [None]
     assert "are for the same page or table" in str(corpus.left_out[0])
@@ -162,7 +176,7 @@ def test_two_truths_of_one_table_leave_the_page_without(tmp_path: Path) -> None:
 def test_a_label_says_nothing_of_other_pages(tmp_path: Path) -> None:
     make_pdf(tmp_path / "x.pdf", *[(595, 842)] * 5)
     write(tmp_path / "x.p2.no-tables", "")
-    write(tmp_path / "x" / "page-3-no-tables.txt", "")
+    write(tmp_path / "x.p3.no-tables", "")
     write(tmp_path / "x.P4.T1.CSV", "a,b\n")
     corpus = load_corpus(f"folder:{tmp_path}")
     assert [s.truth and len(s.truth.tables) for s in corpus.samples()] == [None, 0, 0, 1, None]
@@ -265,7 +279,7 @@ def test_all_tables_of_a_page_in_one_file_and_the_bare_name_of_a_page(tmp_path: 
     two = "<table><tr><td>a</td></tr></table><p>and</p><table><tr><td>b</td></tr></table>"
     make_pdf(tmp_path / "report.pdf", (595, 842), (842, 595), (595, 842))
     write(tmp_path / "report.p2.html", two)
-    write(tmp_path / "report" / "page-3.csv", "c,d\n")
+    write(tmp_path / "report.p3.csv", "c,d\n")
     make_pdf(tmp_path / "invoice-17.pdf")
     write(tmp_path / "invoice-17.html", two)
     corpus = load_corpus(f"folder:{tmp_path}")
@@ -280,14 +294,14 @@ def test_all_tables_of_a_page_in_one_file_and_the_bare_name_of_a_page(tmp_path: 
     assert not corpus.left_out
 
 
-def test_the_bare_name_says_no_page_of_several_and_the_advice_follows_the_number(tmp_path: Path) -> None:
+def test_the_bare_name_says_no_page_of_several(tmp_path: Path) -> None:
     make_pdf(tmp_path / "long.pdf", (595, 842), (595, 842), (595, 842))
     write(tmp_path / "long.html", "<table><tr><td>a</td></tr></table>")
     write(tmp_path / "long-p3.csv", "a,b\n")
     corpus = load_corpus(f"folder:{tmp_path}")
     assert all(sample.truth is None for sample in corpus.samples())
     said = {remark.where: remark.message for remark in corpus.remarks}
-    assert "Name it long.p3.t1.csv" in said["long-p3.csv"] and "long.p1.t1.html" in said["long.html"]
+    assert "long.pN.tM.csv" in said["long-p3.csv"] and "Name it long.pN.t1.html" in said["long.html"]
 
 
 def test_a_whole_page_and_a_table_of_it_contradict_each_other(tmp_path: Path) -> None:
@@ -396,7 +410,7 @@ def test_one_pdf_is_a_corpus(tmp_path: Path) -> None:
     make_pdf(tmp_path / "report-2.pdf")
     make_pdf(tmp_path / "deep" / "other.pdf")
     write(tmp_path / "report.p1.t1.csv", "a,b\n")
-    write(tmp_path / "report" / "page-2-no-tables", "")
+    write(tmp_path / "report.p2.no-tables", "")
     write(tmp_path / "report-2.p1.t1.csv", "c,d\n")
     write(tmp_path / "unknown.p1.csv", "e,f\n")
     corpus = load_corpus(f"folder:{tmp_path / 'report.pdf'}")
@@ -438,11 +452,13 @@ def test_pages_without_truth_are_said_in_a_sentence(tmp_path: Path) -> None:
     make_pdf(tmp_path / "x.pdf", (595, 842), (595, 842))
     write(tmp_path / "x.p1.t1.csv", "a,b\n")
     (remark,) = load_corpus(f"folder:{tmp_path}").remarks
-    assert str(remark).startswith("1 of 2 pages without truth: not scored: x-p2. For a page")
+    assert str(remark).startswith(
+        "1 of 2 pages without truth: in no score that needs truth: x-p2. For a page"
+    )
 
 
 @pytest.mark.parametrize(("pdf", "truth"), [("NFC", "NFD"), ("NFD", "NFC")])
-@pytest.mark.parametrize("name", ["{}.csv", "{}.p1.t1.csv", "{}/page-1.csv", "{}.p1.no-tables", "{}.md"])
+@pytest.mark.parametrize("name", ["{}.csv", "{}.p1.t1.csv", "{}.p1.no-tables", "{}.md"])
 def test_names_in_either_form_are_one(tmp_path: Path, pdf: str, truth: str, name: str) -> None:
     make_pdf(tmp_path / f"{unicodedata.normalize(pdf, 'résumé')}.pdf")
     write(tmp_path / name.format(unicodedata.normalize(truth, "résumé")), "a,b\n1,2\n")

@@ -214,7 +214,7 @@ def test_pubtables1m_with_too_much_structure(tmp_path: Path) -> None:
     lines = [("table row", (0, i, 9, i + 1)) for i in range(6000)]
     lines += [("table column", (i, 0, i + 1, 9)) for i in range(6000)]
     write(tmp_path / "test" / "x.xml", voc(lines, 9, 9))
-    with pytest.raises(CorpusError, match="over what is read"):
+    with pytest.raises(CorpusError, match="exceeds the size limit"):
         list(load_corpus(f"pubtables1m:{tmp_path}").samples())
 
 

@@ -10,7 +10,7 @@ from tests.corpora.fake_makers import Blank, Copy
 from typer.testing import CliRunner
 
 import parsemark
-from parsemark import make_corpus
+from parsemark import corpus_make
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import CHECKS, check_corpus
@@ -68,7 +68,7 @@ def test_the_command_makes_a_corpus_as_the_function_does(tmp_path: Path) -> None
     result = runner.invoke(app, ["corpus", "make", "blank(papers=a5+b5)", *arguments])
     assert result.exit_code == 0, result.output
     steps: list[tuple[int, int | None]] = []
-    made = make_corpus(
+    made = corpus_make(
         Blank(pages=3, seed=7, papers=("a5", "b5")), tmp_path / "b", progress=lambda *step: steps.append(step)
     )
     assert steps == [(0, 3), (1, 3), (1, 3), (1, 3)]
@@ -79,12 +79,12 @@ def test_the_command_makes_a_corpus_as_the_function_does(tmp_path: Path) -> None
     ]
     assert len(load_corpus(tmp_path / "b")) == made.n_pages == 3
     with pytest.raises(UsageError, match="not empty"):
-        make_corpus("blank(pages=1)", tmp_path / "b")
+        corpus_make("blank(pages=1)", tmp_path / "b")
 
 
 def test_a_maker_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
-        make_corpus("copy", tmp_path / "out", corpus="demo")
+        corpus_make("copy", tmp_path / "out", corpus="demo")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -95,16 +95,14 @@ def test_a_maker_that_fails_leaves_nothing(tmp_path: Path) -> None:
         ("blank(pages=1)", {"corpus": "demo"}, "leave out --corpus"),
         ("blank(pages=1)", {"sources": ["x.tex"]}, "leave out x.tex"),
         (Copy(), {"seed": 1}, "A maker object has its options"),
-        ("blank(pages=1)", {"commit": "a.json", "reveal": "b.json"}, "not both"),
     ],
 )
 def test_what_a_maker_does_not_read_is_refused(
     maker: str, given: dict[str, object], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "b.json").write_text("{}")
     with pytest.raises((UsageError, CorpusError), match=message):
-        make_corpus(maker, tmp_path / "out", **given)
+        corpus_make(maker, tmp_path / "out", **given)
     assert not (tmp_path / "out").exists()
 
 
@@ -126,55 +124,8 @@ def test_makers_know_which_distribution_brings_them(monkeypatch: pytest.MonkeyPa
         assert maker.distribution == "parsemark-makers" and maker.summary
 
 
-class TestCommitments:
-    """A corpus that was committed to is made again from its secret."""
-
-    def test_pages_are_made_again(self, tmp_path: Path) -> None:
-        made = make_corpus("blank(pages=2)", tmp_path / "a", commit=tmp_path / "fresh.json")
-        assert made.manifest.seed and any("keep this secret" in note for note in made.notes)
-        again = make_corpus("blank", tmp_path / "b", reveal=tmp_path / "fresh.secret.json")
-        assert again.differences == () and "commits to (the PDFs too)" in again.notes[-1]
-        assert again.manifest.files == made.manifest.files
-
-    def test_a_given_seed_is_kept_and_an_earlier_commitment_too(self, tmp_path: Path) -> None:
-        make_corpus("blank(pages=1,seed=5)", tmp_path / "a", commit=tmp_path / "fresh.json")
-        secret = (tmp_path / "fresh.secret.json").read_bytes()
-        assert b'"seed": 5' in secret
-        with pytest.raises(CorpusError, match="earlier commitment"):
-            make_corpus("blank(pages=1)", tmp_path / "b", commit=tmp_path / "fresh.json")
-        assert not (tmp_path / "b").exists() and (tmp_path / "fresh.secret.json").read_bytes() == secret
-
-    def test_other_pages_are_reported_with_exit_code_1(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        make_corpus("blank(pages=2,seed=5)", tmp_path / "a", commit=tmp_path / "fresh.json")
-        monkeypatch.setattr(Blank, "settings", lambda self: {"pages": self.pages})
-        command = ["corpus", "make", "blank", "--reveal", str(tmp_path / "fresh.secret.json")]
-        result = runner.invoke(app, [*command, "--out", str(tmp_path / "b")])
-        assert result.exit_code == 1 and "✗ The settings of" in result.stdout
-
-    @pytest.mark.parametrize(
-        ("spec", "change", "message"),
-        [
-            ("blank(pages=1)", ("", ""), "takes all options from its file"),
-            ("blank", ("acme blank 1", "acme blank 2"), "'acme blank 2', but blank is 'acme blank 1'"),
-            ("copy", ("", ""), "but copy is 'acme copy 1'"),
-            ("blank", ('"pages": 1,', '"pages": 1, "evil": 1,'), "no option 'evil'"),
-            ("blank", ('"pages": 1,', '"pages": "many",'), "must be int"),
-        ],
-    )
-    def test_a_secret_that_does_not_fit_is_refused(
-        self, spec: str, change: tuple[str, str], message: str, tmp_path: Path
-    ) -> None:
-        make_corpus("blank(pages=1)", tmp_path / "a", commit=tmp_path / "fresh.json")
-        secret = tmp_path / "fresh.secret.json"
-        secret.write_text(secret.read_text().replace(*change) if change[0] else secret.read_text())
-        with pytest.raises(UsageError, match=message):
-            make_corpus(spec, tmp_path / "b", reveal=secret)
-
-
 def test_checks_of_other_packages_are_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_corpus("blank(pages=2)", tmp_path / "a")
+    corpus_make("blank(pages=2)", tmp_path / "a")
     corpus = load_corpus(tmp_path / "a")
     report = check_corpus(corpus)
     assert report.measured == [] and report.notes == [
@@ -194,4 +145,4 @@ def test_checks_of_other_packages_are_run(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_the_function_is_public() -> None:
-    assert parsemark.make_corpus is make_corpus
+    assert parsemark.corpus_make is corpus_make

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import resource
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +16,10 @@ from openpyxl.styles import numbers
 from tests.corpora.tagging import Text, write_tagged
 
 from parsemark.corpora import load_corpus
+from parsemark.corpora.source_pairs import lay
 from parsemark.corpora.source_pairs import read_source as sources
 from parsemark.corpora.source_pairs.lay import read_pair
+from parsemark.corpora.source_pairs.sheets import sheet_html
 from parsemark.corpora.tagged.read import TaggedDocument
 from parsemark.errors import CorpusError, PdfError
 from parsemark.model import Category, Element
@@ -441,3 +445,86 @@ def test_marks_of_notes_are_raised_and_no_digits(tmp_path: Path) -> None:
     reader = sources._Word(made)
     reader.known = {"5": made.add_paragraph("A note.")._p.getparent()[-2]}
     assert reader.read()[0].startswith("<p>in 1987^1</p>")
+
+
+def test_what_is_nested_is_read_once(tmp_path: Path) -> None:
+    """Each level was read once for every level around it: 1 kB took 12 s."""
+    inner = "<table><tr><td>innermost</td></tr></table><table-wrap-foot>foot</table-wrap-foot>"
+    for _ in range(5):
+        inner = f"<table><tr><td>x<table-wrap>{inner}</table-wrap></td></tr></table>"
+    (tmp_path / "a.xml").write_text(f"<article><body><table-wrap>{inner}</table-wrap></body></article>")
+    markup, _ = sources._jats(tmp_path / "a.xml")
+    assert markup.count("innermost") == markup.count("foot") == 1
+
+    made: Any = docx.Document()
+    outer = made.add_paragraph("outer")._p
+    for depth in range(5):
+        box = outer.makeelement(f"{sources._WORD}txbxContent", {})
+        below = made.add_paragraph(f"box {depth}")._p
+        box.append(below)
+        outer.append(box)
+        outer = below
+    assert sources._Word(made).read()[0].count("box 4") == 1
+
+
+def test_notes_that_cite_each_other_are_read_once() -> None:
+    made: Any = docx.Document()
+
+    def citing(text: str, *names: str) -> Any:
+        paragraph = made.add_paragraph(text)
+        for name in names:
+            run = paragraph.add_run()._r
+            run.append(run.makeelement(f"{sources._WORD}footnoteReference", {f"{sources._WORD}id": name}))
+        return paragraph._p
+
+    citing("text", "0")
+    reader = sources._Word(made)
+    for k in range(8):
+        note = made.element.makeelement(f"{sources._WORD}footnote", {})
+        note.append(citing(f"note {k}.", str(k), str(k + 1), str(k + 1)))
+        reader.known[str(k)] = note
+    _, notes = reader.read()
+    assert len(notes) == 8 and sum(note.count("note 7.") for note in notes) == 1
+
+
+@pytest.mark.parametrize("span", ["²", "-1", "9" * 30, "x", ""])
+def test_a_span_that_is_no_number_costs_nothing(tmp_path: Path, span: str) -> None:
+    cell = f"<table><tr><td colspan='{span}'>one</td></tr></table>"
+    (tmp_path / "a.xml").write_text(f"<article><body><table-wrap>{cell}</table-wrap></body></article>")
+    (element,) = sources.read_source(tmp_path / "a.xml")
+    assert element.table is not None and element.table.cells[0].text == "one"
+
+
+def test_a_sheet_merged_to_its_end_is_bounded(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet: Any = made.active
+    sheet["A1"] = "total"
+    sheet["B3"] = 7
+    sheet.merge_cells("A1:XFD2")
+    made.save(tmp_path / "a.xlsx")
+    sheet_file = zipfile.ZipFile(tmp_path / "a.xlsx")
+    parts = {name: sheet_file.read(name) for name in sheet_file.namelist()}
+    with zipfile.ZipFile(tmp_path / "b.xlsx", "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data.replace(b"A1:XFD2", b"C5:XFD1048576"))
+    assert "total" in sheet_html(tmp_path / "a.xlsx")
+    with pytest.raises(CorpusError, match=r"b\.xlsx: the merged cells of .* cover more than"):
+        sheet_html(tmp_path / "b.xlsx")
+
+
+def test_a_source_has_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    monkeypatch.setattr(lay, "read_source", lambda _: [bytearray(2**30)])
+    with pytest.raises(PdfError, match="more than 512 MB"):
+        inspect.unwrap(lay._elements_of)(tmp_path / "a.html")
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+
+
+def test_a_source_that_leads_outside_the_corpus_is_refused(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    write_tagged(corpus / "a.pdf", [PAGE], [])
+    (tmp_path / "secret.md").write_text(PROSE)
+    (corpus / "a.md").symlink_to(tmp_path / "secret.md")
+    with pytest.raises(CorpusError, match="leads outside"):
+        load_corpus(f"source-pairs:{corpus}", strict=True)

@@ -245,6 +245,34 @@ class TestRefused:
         )
         assert only_table(found).n_rows == 4
 
+    @pytest.mark.parametrize(
+        ("places", "across", "said"),
+        [
+            ((15, 95, 175, 235), (15, 235), None),
+            ((15, 93, 96, 175, 235), (15, 235), None),  # a double line
+            ((15, 85, 95, 175, 235), (15, 80), None),  # frames of cells that stand apart
+            ((15, 60, 95, 175, 235), (15, 235), "right of column 1"),
+            ((15, 95, 175, 235, 290), (15, 290), "right of column 3"),
+            ((2, 15, 95, 175, 235), (2, 235), "left of column 1"),
+        ],
+    )
+    def test_lines_around_a_column_that_no_cell_is_of(
+        self, tmp_path: Path, places: tuple[float, ...], across: tuple[float, float], said: str | None
+    ) -> None:
+        """Browsers leave out the tags of empty cells, so of a whole column too."""
+        texts, node = grid(ROWS)
+
+        def draw(pdf: pikepdf.Pdf, _: Any) -> None:
+            down = "".join(f"{x} 300 m {x} 365 l S " for x in places)
+            rules = "".join(f"{across[0]} {y} m {across[1]} {y} l S " for y in (365, 343, 323, 300))
+            pdf.pages[0].contents_add(f"/Artifact BMC {down}{rules} EMC".encode())
+
+        found = read(tmp_path, [texts], node, change=draw)
+        if said is None:
+            assert rows_of(only_table(found)) == ROWS
+        else:
+            assert f"lines are drawn around one {said} that has no cells" in refusal(found)
+
     @pytest.mark.parametrize("is_drawn", [True, False])
     def test_an_empty_cell_without_the_line_that_others_have(self, tmp_path: Path, is_drawn: bool) -> None:
         texts, node = grid([["Name", "Values", ""], ["alpha", "1", "2"], ["beta", "3", "4"]])
@@ -391,6 +419,15 @@ class TestPages:
         page = read(tmp_path, [texts], ("Document", ("P", 0, ("Link", 1), 2), ("P", 3))).pages[1]
         assert [e.text for e in page.elements] == ["12.0^3 page^{1,2}", "H2O x small"]
 
+    def test_a_document_that_tags_no_table_says_nothing_of_tables(self, tmp_path: Path) -> None:
+        """A table that is set with tab stops is a paragraph a row."""
+        stops: list[Text] = [(9 + r, 20, 220 + 20 * r, "   ".join(row)) for r, row in enumerate(ROWS)]
+        rows = [("P", 9), ("P", 10), ("P", 11)]
+        others = {str(c) for c in Category} - {"equation_isolated", "title"}
+        assert read(tmp_path, [stops], *rows).pages[1].covered == others - {"table"}
+        texts, node = grid(ROWS)
+        assert read(tmp_path, [[*texts, *stops]], node, *rows).pages[1].covered == others
+
     def test_text_without_tags_leaves_the_page_uncovered(self, tmp_path: Path) -> None:
         page = read(tmp_path, [[(0, 20, 30, "known"), (-1, 20, 60, "not tagged")]], ("P", 0)).pages[1]
         assert [e.text for e in page.elements] == ["known"]
@@ -502,16 +539,16 @@ def test_the_command(tmp_path: Path) -> None:
     texts, node = grid(ROWS)
     frame = grid([["alone"]], top=200, first=20)
     pdf = write_tagged(tmp_path / "a.pdf", [[*texts, *frame[0]]], [node, frame[1], ("H1",), ("Figure",)])
-    said = CliRunner().invoke(app, ["corpus", "tags", str(pdf)])
+    said = CliRunner().invoke(app, ["corpus", "info", str(pdf), "--tags"])
     assert said.exit_code == 0, said.output
     assert "agrees: 3 × 3 cells" in said.output and "refused: it has text in only one" in said.output
-    data = json.loads(CliRunner().invoke(app, ["corpus", "tags", str(pdf), "--json"]).output)
+    data = json.loads(CliRunner().invoke(app, ["corpus", "info", str(pdf), "--tags", "--json"]).output)
     assert data["Pages"] == [["page 1", "1 table, 10 of 10 words tagged; a table whose tags are wrong"]]
     assert max(map(len, said.output.splitlines())) <= 80
     plain = pikepdf.new()
     plain.add_blank_page()
     plain.save(tmp_path / "plain.pdf")
-    failed = CliRunner().invoke(app, ["corpus", "tags", str(tmp_path / "plain.pdf")])
+    failed = CliRunner().invoke(app, ["corpus", "info", str(tmp_path / "plain.pdf"), "--tags"])
     assert failed.exit_code != 0
 
 

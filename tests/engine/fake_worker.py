@@ -34,7 +34,7 @@ def complain(text: str) -> None:
 
 
 def crash(request: dict, hoard: list) -> None:
-    complain("about to fall over")
+    complain(f"about to fall over {request['pdf']}")
     os.abort()
 
 
@@ -96,7 +96,8 @@ def talkative(request: dict, hoard: list) -> None:
 
 
 def error(request: dict, hoard: list) -> None:
-    answer(request, output=None, error={"message": "no such page", "kind": "IndexError"})
+    message = f"no such page in '{request['pdf']}' of {Path.home()}"
+    answer(request, output=None, error={"message": message, "kind": "IndexError"})
 
 
 def pay(request: dict, hoard: list) -> None:

@@ -25,6 +25,7 @@ class FakeParser:
     script: Path = WORKER
     installed_mb: float | None = None
     builtin: bool = True
+    weights: None = None
     info: Info = field(default_factory=lambda: Info(licence="MIT", gives=("markdown",)))
 
     def state(self) -> State:

@@ -2,11 +2,12 @@
 
 import json
 import random
+import shutil
 from pathlib import Path
 
 import pytest
 from tests.engine.fakes import make_corpus
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from parsemark import load_corpus
 from parsemark.cli.main import app
@@ -79,24 +80,25 @@ def test_calibrated_and_ensemble_stand_in_the_run(run: Run) -> None:
         add_ensemble(run, ["one"])
 
 
-def test_the_commands_fit_apply_and_show(run: Run, tmp_path: Path) -> None:
-    runner, file = CliRunner(), tmp_path / "one.json"
-    done = runner.invoke(app, ["calibrate", str(run.path), "--parser", "one", "--out", str(file)])
+def test_score_adds_parsers_made_of_a_run(run: Run, tmp_path: Path) -> None:
+    def score_with(*specs: str) -> Result:
+        flags = [word for spec in specs for word in ("--add", spec)]
+        return CliRunner().invoke(app, ["score", str(run.path), "--workers", "1", *flags])
+
+    done = score_with("calibrated(parser=one)", "ensemble(parsers=one+two)")
     assert done.exit_code == 0, done.output
-    assert "D-ECE" in done.output and "best threshold" in done.output
-    assert "IoU over .5" in done.output and max(map(len, done.output.splitlines()[:8])) <= 80
-    wrong = runner.invoke(app, ["calibrate", str(run.path), "--parser", "one", "--method", "foo"])
-    assert wrong.exit_code != 0 and not wrong.output
-    assert "best, temperature, platt, beta, isotonic" in str(wrong.exception)
-    assert json.loads(file.read_text())["parser"] == "one"
-    done = runner.invoke(app, ["score", str(run.path), "--calibrator", str(file), "--workers", "1"])
-    assert done.exit_code == 0, done.output
-    assert any(p.name.startswith("calibrated(") for p in Run.open(run.path).manifest.parsers)
-    done = runner.invoke(app, ["ensemble", str(run.path), "--parser", "one", "--parser", "two"])
-    assert done.exit_code == 0, done.output
-    (tmp_path / "bad.json").write_text("[]")
-    done = runner.invoke(app, ["score", str(run.path), "--calibrator", str(tmp_path / "bad.json")])
-    assert done.exit_code != 0
+    assert "D-ECE" in done.output and "best at" in done.output and "IoU over 0.5" in done.output
+    names = Run.open(run.path).manifest.parser_names
+    assert any(name.startswith("calibrated(") for name in names)
+    wrong = score_with("calibrated(parser=one,method=foo)")
+    assert wrong.exit_code != 0 and "best, temperature, platt, beta, isotonic" in str(wrong.exception)
+    for spec, why in (("calibrated", "names no parser"), ("voted", "Names and options are")):
+        refused = score_with(spec)
+        assert refused.exit_code != 0 and why in str(refused.exception)
+    there = shutil.copytree(run.path, tmp_path / "there")
+    flags = ["--add", "calibrated(parser=two)", "--fitted-on", str(run.path), "--workers", "1"]
+    assert CliRunner().invoke(app, ["score", str(there), *flags]).exit_code == 0
+    assert any("parser=two" in name for name in Run.open(there).manifest.parser_names)
 
 
 def test_an_output_with_confidences_of_ours_is_written_in_the_same_format(tmp_path: Path) -> None:

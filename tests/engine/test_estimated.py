@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from parsemark import load_corpus
 from parsemark.cli.main import app
+from parsemark.engine.derived.confidences import estimate_confidence
 from parsemark.engine.derived.estimated import (
     FEATURES,
     ConfidenceModel,
@@ -43,7 +45,7 @@ def named(predictions: list[Prediction], parser: str) -> list[dict[str, float]]:
     return [dict(zip(FEATURES, row, strict=True)) for _, row in signals(parser, by_name, {}, None)]
 
 
-def test_settings_of_one_tool_are_one_voice() -> None:
+def test_settings_of_one_tool_share_one_vote() -> None:
     said = [
         seen("camelot", (GOOD, PLACE)),
         seen("camelot(flavor=stream)", (GOOD, PLACE)),
@@ -52,7 +54,7 @@ def test_settings_of_one_tool_are_one_voice() -> None:
         seen("pymupdf4llm"),
     ]
     (row,) = named(said, "camelot")
-    assert row["seen"] == 0.5, "rapid sees it, mupdf does not, and camelot itself has no voice"
+    assert row["seen"] == 0.5, "rapid sees it, mupdf does not, and camelot itself has no vote"
     assert row["same_cells"] == 0.5
     (other,) = named(said, "rapid")
     assert other["seen"] == 0.5
@@ -104,11 +106,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_the_command_estimates_and_says_how_good_it_is(run: Run, tmp_path: Path) -> None:
-    file = tmp_path / "model.json"
-    done = CliRunner().invoke(app, ["confidence", str(run.path), "--out", str(file)])
+    done = CliRunner().invoke(app, ["score", str(run.path), "--add", "estimated", "--workers", "1"])
     assert done.exit_code == 0, done.output
-    assert "estimated(parser=one)" in done.output and "ours" in done.output
-    table = done.output[done.output.index("parser ") :]
+    assert "estimated(parser=one)" in done.output
+    table = done.output[done.output.rindex("parser ") :]
     assert max(map(len, table.splitlines())) <= 80
     judged = judged_tables(Run.open(run.path), "estimated(parser=one)")
     curve = risk_coverage(judged.confidence, judged.correct)
@@ -121,12 +122,13 @@ def test_the_command_estimates_and_says_how_good_it_is(run: Run, tmp_path: Path)
     assert average_precision(judged.confidence, judged.correct, judged.n_truth) > 0.75
     entry = again.manifest.parser("estimated(parser=two)")
     assert entry is not None and entry.settings["confidence"] == "ours"
-    model = ConfidenceModel.read(file)
-    assert model.source == "run" and model.n_tables > 100
+    model = estimate_confidence(again, ["one"], apply=False).model
+    assert model.source == "run" and model.n_tables > 30
     weights = dict(zip(FEATURES, model.weights, strict=True))
     assert weights["seen"] > 0 and weights["invented"] < 0
-    applied = CliRunner().invoke(app, ["confidence", str(run.path), "--model", str(file), "--no-apply"])
-    assert applied.exit_code == 0, applied.output
+    there = shutil.copytree(run.path, tmp_path / "there")
+    applied = ["score", str(there), "--add", "estimated(parser=two)", "--fitted-on", str(run.path)]
+    assert CliRunner().invoke(app, applied).exit_code == 0
 
 
 def test_no_document_is_judged_by_a_model_that_has_seen_it(run: Run) -> None:
@@ -158,7 +160,7 @@ def test_what_cannot_be_learned_is_refused() -> None:
 )
 def test_files_that_are_no_models(content: str, tmp_path: Path) -> None:
     (tmp_path / "model.json").write_text(content)
-    with pytest.raises(FormatError, match="no model of confidence"):
+    with pytest.raises(FormatError, match="not a confidence model"):
         ConfidenceModel.read(tmp_path / "model.json")
     with pytest.raises(FormatError):
         ConfidenceModel.read(tmp_path / "nothing.json")
@@ -171,5 +173,5 @@ def test_ensembles_among_the_parsers_of_a_command() -> None:
     assert split_specs(["rapid"]) == (["rapid"], [])
     with pytest.raises(UsageError, match="no option 'of'"):
         split_specs(["ensemble(of=2)"])
-    with pytest.raises(UsageError, match="parsemark calibrate"):
+    with pytest.raises(UsageError, match="parsemark score RUN --add"):
         split_specs(["calibrated(parser=rapid)"])

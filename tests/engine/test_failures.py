@@ -70,7 +70,7 @@ def test_leak_over_many_pages_costs_no_page(tmp_path: Path) -> None:
 
 def test_end_of_stderr_is_kept(tmp_path: Path) -> None:
     crash, hang = parse(tmp_path, "crash", "hang")
-    assert "about to fall over" in (crash.stderr_tail or "")
+    assert "about to fall over s000.pdf" in (crash.stderr_tail or "")
     assert "waiting for godot" in (hang.stderr_tail or "")
 
 

@@ -18,6 +18,7 @@ from parsemark.corpora.files import hash_of_files
 from parsemark.engine import import_corpus as module
 from parsemark.engine.import_corpus import JOURNAL, import_corpus
 from parsemark.errors import UsageError
+from parsemark.system.pool import Finished
 
 ROWS = [["Name", "One"], ["alpha", "1"], ["beta", "3"]]
 
@@ -64,14 +65,14 @@ def test_a_folder_becomes_a_corpus(folder: Path, tmp_path: Path) -> None:
 def test_one_that_was_killed_goes_on(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out, read, seen = tmp_path / "out", module.read_truth, list[str]()
 
-    def in_process(todo, n):  # type: ignore[no-untyped-def]
+    def in_process(pool, todo):  # type: ignore[no-untyped-def]
         for task in todo:
             seen.append(task.file)
             if len(seen) == 2:
                 raise KeyboardInterrupt
-            yield task, read(task), ""
+            yield Finished(task, read(task))
 
-    monkeypatch.setattr(module, "_in_processes", in_process)
+    monkeypatch.setattr(module, "results_of", in_process)
     with pytest.raises(KeyboardInterrupt):
         import_corpus(folder, out)
     assert not (out / "corpus.json").exists()

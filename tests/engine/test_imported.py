@@ -16,10 +16,11 @@ from parsemark import api
 from parsemark.cli.main import app
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.engine.events import Events
-from parsemark.engine.import_outputs import import_predictions, page_texts
+from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.parsing.parse import ParseOptions, open_run
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import FormatError, StoreError, UsageError
+from parsemark.formats.output_pages import page_texts
 from parsemark.protocols import Figure
 from parsemark.store import Run, RunFolder
 from parsemark.store.manifest import ParserEntry
@@ -251,10 +252,10 @@ class Notes(Events):
 def test_scoring_again_takes_over_a_corrected_truth(tmp_path: Path) -> None:
     docs = folder_run(tmp_path)
     events = Notes()
-    before = api.score_run(tmp_path / "run", workers=1, events=events)[0]
+    before = api.score(tmp_path / "run", workers=1, events=events).summary()
     assert events.notes == []
     (docs / "a.p1.t1.csv").write_text("x,y\n1,7\n")
-    after = api.score_run(tmp_path / "run", workers=1, events=events)[0]
+    after = api.score(tmp_path / "run", workers=1, events=events).summary()
     assert events.notes == [f"folder:{docs} has changed: the truth of 1 page is taken over."]
     assert after.parsers["mine"]["tsr_con"].value == 1 > (before.parsers["mine"]["tsr_con"].value or 0)
 
@@ -262,19 +263,19 @@ def test_scoring_again_takes_over_a_corrected_truth(tmp_path: Path) -> None:
 @pytest.mark.parametrize("change", ["gone", "other pages"])
 def test_scoring_again_needs_no_corpus(tmp_path: Path, change: str) -> None:
     docs = folder_run(tmp_path)
-    before = api.score_run(tmp_path / "run", workers=1)[0]
+    before = api.score(tmp_path / "run", workers=1).summary()
     if change == "gone":
         shutil.rmtree(docs)
     else:
         (docs / "a.pdf").unlink()
         make_pdf(docs / "a.pdf")
-    assert api.score_run(tmp_path / "run", workers=1)[0] == before
+    assert api.score(tmp_path / "run", workers=1).summary() == before
 
 
 def test_outputs_that_all_fail_end_with_1_and_a_reason(tmp_path: Path) -> None:
     make_pdf(tmp_path / "docs" / "a.pdf")
     write(tmp_path / "mine" / "a-p1.json", "this is no JSON")
-    command = ["score", "--predictions", str(tmp_path / "mine"), "--corpus", f"folder:{tmp_path / 'docs'}"]
+    command = ["score", str(tmp_path / "mine"), "--corpus", f"folder:{tmp_path / 'docs'}"]
     result = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "run")])
     assert result.exit_code == 1
     assert "mine failed on every page. The first: a-p1.json: The file is not JSON" in result.stdout
@@ -285,9 +286,9 @@ def test_outputs_for_pages_without_truth_are_scored_by_their_evidence(tmp_path: 
     for name in ("mine", "yours"):
         write(tmp_path / name / "a-p1.md", "words")
     command = ["score", "--corpus", f"folder:{tmp_path / 'docs'}", "--out", str(tmp_path / "run")]
-    assert CliRunner().invoke(app, [*command, "--predictions", str(tmp_path / "mine")]).exit_code == 0
+    assert CliRunner().invoke(app, [*command, str(tmp_path / "mine")]).exit_code == 0
     assert list(Run.open(tmp_path / "run").protocols) == ["evidence", "tables"]
-    named = [*command[:-1], str(tmp_path / "other"), "--predictions"]
+    named = [*command[:-1], str(tmp_path / "other")]
     CliRunner().invoke(app, [*named, str(tmp_path / "mine"), "--protocol", "tables"])
     assert CliRunner().invoke(app, [*named, str(tmp_path / "yours")]).exit_code == 0
     assert list(Run.open(tmp_path / "other").protocols) == ["tables"], "a run that is there keeps its own"

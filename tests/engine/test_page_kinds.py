@@ -10,7 +10,7 @@ from PIL import Image
 from tests.corpora.small_files import make_pdf
 from tests.engine.fakes import make_corpus
 
-from parsemark.choose import choose
+from parsemark.choosing import choose
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.parsing import parse
@@ -24,7 +24,7 @@ from parsemark.store import ParseRecord, Run, schema_of
 from parsemark.store.bundle import write_bundle
 from parsemark.store.folder import RunFolder
 from parsemark.verdicts.gate import GateLimits, gate_runs
-from parsemark.verdicts.plain_verdict import plain_verdict, scored_records
+from parsemark.verdicts.run_verdict import run_verdict, scored_records
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_broken_files_are_tried_and_counted(run: Run) -> None:
     assert summary.counts["unreadable files"] == 1
     failed = summary.figure("weak", "failures")
     assert failed is not None and (failed.value, failed.n) == (0, 3)
-    said = " ".join(plain_verdict(summary, scored_records(run, "tables"), "x"))
+    said = " ".join(run_verdict(summary, scored_records(run, "tables"), "x"))
     assert "no answer" not in said, said
 
 

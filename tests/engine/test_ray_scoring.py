@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus
 
+from parsemark.engine import cluster
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
-from parsemark.engine.scoring import ray as ray_scoring
 from parsemark.engine.scoring import score as scoring
 from parsemark.engine.scoring.chunk import PackedChunk, score_packed
 from parsemark.errors import StoreError
@@ -103,11 +103,11 @@ class Inline:
     def ready(self) -> bool:
         return True
 
-    def score(self, packed: PackedChunk) -> tuple[list[bytes] | None, str]:
+    def do(self, packed: PackedChunk) -> tuple[list[bytes] | None, str | None]:
         for page in packed.chunk.pages:
             if page.sample == "s001" and page.lost is None and any(o.parser == "two" for o in page.outputs):
                 return None, "took more than 120 s"
-        return score_packed(packed), ""
+        return score_packed(packed), None
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def scored(
 ) -> tuple[Run, FakeRay]:
     fake = FakeRay(deaths, cpus)
     monkeypatch.setitem(sys.modules, "ray", fake)  # type: ignore[arg-type]
-    monkeypatch.setattr(ray_scoring, "_Scorer", Inline)
+    monkeypatch.setattr(cluster, "_PoolActor", Inline)
     monkeypatch.setattr(scoring, "_MIN_CHUNK_OUTPUTS", 1)
     shutil.copytree(parsed, out)
     run = Run.open(out)
@@ -153,7 +153,7 @@ def test_lost_nodes_change_nothing(
     assert len(predictions) == 12
     failed = [key for key, row in predictions.items() if row["status"] == "metric_failed"]
     assert failed == [("s001", "two")], "a page that hangs costs itself, and a lost node costs no page"
-    assert fake.most_under_way <= 3 * ray_scoring.AHEAD + 3, "the driver holds what is under way, and no more"
+    assert fake.most_under_way <= 3 * cluster.AHEAD + 3, "the driver holds what is under way, and no more"
 
 
 def test_the_number_of_actors_is_bounded(

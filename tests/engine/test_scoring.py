@@ -5,9 +5,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.engine.fakes import FakeParser, make_corpus
-from tests.engine.hostile_tasks import score_or_die
 from tests.judges.chat_server import ChatServer, completion
 from tests.store.fabricate import fabricate_manifest
+from tests.system.hostile_tasks import score_or_die
 
 from parsemark.engine.events import Events
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
@@ -73,6 +73,8 @@ def test_page_that_kills_the_scorer_costs_only_itself(parsed: Run, monkeypatch: 
     assert "ok" in by_sample["s000"] | by_sample["s004"]
     assert parsed.table("predictions").height == 12
     assert "SIGABRT" in (parsed.prediction("s001", "one").message or "")
+    broken = parsed.table("scores").filter(pl.col("metric") == BROKEN)
+    assert set(broken["sample"]) == {"s003"} and broken.height == 2, "it costs itself, not the run"
     assert scores["sample"].is_sorted()
 
 

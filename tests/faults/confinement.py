@@ -17,7 +17,7 @@ from parsemark.system.processes import why_not_confined
 NAMES = (
     *("open", "list", "walk up", "link", "hard link", "proc root", "proc of parent", "proc cwd", "child"),
     *("shell", "write", "rename", "key", "home", "shadow", "network", "datagram", "kill", "limits"),
-    "keyring",
+    *("keyring", "word of changes", "priority of parent"),
 )
 
 
@@ -27,8 +27,10 @@ def attack(work: Path) -> Iterator[Case]:
         os.environ["STRANGE_API_KEY"] = "sk-of-somebody-else"
         with socket.create_server(("127.0.0.1", 0)) as server:
             _, seen = run_script(work / "alone", "#", server.getsockname()[1])
-        for name in NAMES:
-            yield Case(f"a worker tries: {name}", name not in seen["got"])  # type: ignore[operator]
+        got: list[str] = seen["got"]  # type: ignore[assignment]
+        metadata = ("mode of", "owner of", "times of", "attribute of")
+        for name in (*NAMES, *metadata):
+            yield Case(f"a worker tries: {name}", not any(one.startswith(name) for one in got))
         yield Case("its page has a name that says nothing", seen["name"] == "document.pdf")
     os.environ["MY_TOKEN"] = "sk-SEC/RET-of-ours"
     header = '# network = true\n# variables = ["MY_TOKEN"]'

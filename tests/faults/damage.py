@@ -139,9 +139,9 @@ def _full(work: Path, sound: Path, bench: list[str], expected: dict[str, object]
     for place in ("/proc/parsemark", "/dev/full/run", str(sound / "manifest.json" / "run")):
         done = parsemark(work, *bench, "--out", place)
         yield Case(f"--out {place}", done.is_clean and done.code != 0, done.output[-300:])
-    for name in ("report", "figures"):
-        done = parsemark(work, name, str(sound), "--out", "/proc/parsemark")
-        yield Case(f"{name} --out /proc", done.is_clean and done.code != 0, done.output[-300:])
+    for name in (["report"], ["export", "--format", "charts-pdf"]):
+        done = parsemark(work, *name, str(sound), "--out", "/proc/parsemark")
+        yield Case(f"{' '.join(name)} --out /proc", done.is_clean and done.code != 0, done.output[-300:])
     yield from _tmpfs(work, bench, expected)
 
 

@@ -58,7 +58,7 @@ def readers() -> dict[str, Read]:
     """All readers of formats, all metrics of tables, all protocols of pages."""
     found: dict[str, Read] = {name: read for name, (read, _) in READERS.items()}
     for name in METRICS.builtin:
-        if get_metric(name).facts.kind == "table" and name != "reader":
+        if get_metric(name).metadata.kind == "table" and name != "reader":
             found[name] = _metric(name)
     page = Page("p", 600, 800, read_document(TRUTH, "markdown").elements)
     return found | {spec: _protocol(spec, page) for spec in PROTOCOLS}

@@ -12,8 +12,17 @@ from pathlib import Path
 from tests.faults.common import Case
 
 SUITES = {
+    "installation": ["tests/parsers/test_installation.py"],
+    "clients": ["tests/web/test_slow_clients.py"],
+    "sources": ["tests/corpora/test_source_pairs.py"],
+    "gaming": [
+        "tests/protocols/test_tricks.py",
+        "tests/protocols/test_tricks_of_others.py",
+        "tests/protocols/test_semantic.py",
+    ],
     "pdfs": ["tests/pdf"],
     "web": ["tests/web/test_annotate.py", "tests/web/test_rate.py", "tests/web/test_edits.py"],
+    "metadata": ["tests/system/test_confined.py", "tests/engine/test_disk_limit.py"],
     "tex": ["tests/corpora/test_compile.py"],
     "formulas": ["tests/metrics/cdm/test_cdm.py"],
     "bundles": ["tests/engine/test_verify.py", "tests/store/test_damage.py"],

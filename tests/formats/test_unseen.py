@@ -40,7 +40,6 @@ IN_LATEX = (
     r"\phantom{{the words {} }}",
     r"\textcolor{{white}}{{{}}}",
     r"{{\color{{white}} {}}}",
-    r"\end{{document}} {}",
 )
 
 
@@ -53,7 +52,7 @@ def test_a_hidden_table_is_none_and_hidden_words_are_none(hidden: str, table: st
         elements = read_document(text, format).elements
         assert "17" not in " ".join(e.text or "" for e in elements), format
         assert [e for e in elements if e.table is not None] == [], format
-    assert len(read_tables(f"{text}\n\n{HTML}")) == (0 if hidden in ("<template>{}", IN_LATEX[-1]) else 1)
+    assert len(read_tables(f"{text}\n\n{HTML}")) == (0 if hidden == "<template>{}" else 1)
 
 
 @pytest.mark.parametrize("words", ["Text % {}", "%{}", "% a\n % {}", r"\% x % {}"])
@@ -83,6 +82,24 @@ def test_what_is_only_spoken_of_hides_nothing() -> None:
     ):
         assert "Last." in " ".join(e.text or "" for e in read_document(honest, "markdown").elements)
     assert seen('<td class="hidden">a</td> <p style="overflow:hidden;display:block">b</p>').count(">") == 4
+
+
+@pytest.mark.parametrize("format", ["markdown", "text"])
+def test_a_page_that_shows_latex_goes_on_behind_its_end(format: str) -> None:
+    """Only an output that is LaTeX ends there; a manual of LaTeX shows it."""
+    shown = "Write this:\n\n\\begin{document}\nHello\n\\end{document}\n\nThen run it.\n\n"
+    assert "Then run it." in " ".join(e.text or "" for e in read_document(shown + HTML, format).elements)
+    assert len(read_tables(shown + HTML)) == 1
+
+
+@pytest.mark.parametrize("table", [HTML, LATEX, PIPES])
+def test_latex_ends_with_its_document(table: str) -> None:
+    text = (
+        f"% made by a parser\n\\documentclass{{a}}\n\\begin{{document}}\nShown.\n\\end{{document}}\n\n{table}"
+    )
+    assert read_tables(text) == []
+    for format in ("markdown", "text", "latex"):
+        assert [e for e in read_document(text, format).elements if e.table is not None] == [], format
 
 
 def test_hidden_cells_are_gone_and_clear_ones_keep_their_place() -> None:

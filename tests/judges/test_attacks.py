@@ -113,7 +113,7 @@ def test_the_published_prompts_are_asked_as_they_are_printed(prompt: str, fence:
         "horn_no_cot": "assign a low score.\n\nAssign a score from 0 to 10, where 10 is a perfect match.",
         "horn_naive": "Rate how well the extracted table matches the ground truth table on a scale from 0",
     }
-    assert printed[prompt] in question.user
+    assert printed[prompt] in (question.system if fence else question.user), "where instructions stand"
     assert question.user.count("PRED") == 1, "a truth that names a place does not get the other table"
     assert ("errors" in question.schema["properties"]) == (prompt == "horn")
     assert (
@@ -121,9 +121,22 @@ def test_the_published_prompts_are_asked_as_they_are_printed(prompt: str, fence:
     )
 
 
+@pytest.mark.parametrize("fence", [True, False])
+@pytest.mark.parametrize("prompt", PROMPT_VERSIONS)
+def test_the_order_is_that_of_the_blocks(prompt: str, fence: bool) -> None:
+    for order, is_first in (("truth_first", True), ("pred_first", False)):
+        user = pair_question("TRUE", "SEEN", prompt=prompt, order=order, fence=fence).user
+        assert (user.index("TRUE") < user.index("SEEN")) is is_first
+
+
+def test_a_prompt_whose_tables_cannot_be_exchanged_says_so() -> None:
+    with pytest.raises(UsageError, match="pred_first"):
+        pair_question("a", "b", prompt="{gt_table} and {extracted_table}", order="pred_first", fence=False)
+
+
 @pytest.mark.parametrize("prompt", PROMPT_VERSIONS)
 def test_what_the_fence_is_worth_against_a_model_that_obeys(prompt: str) -> None:
-    """The figures of docs/judges.md: attacks that win a 10 without the fence and with it."""
+    """The figures of bench/RESULTS.md: attacks that win a 10 without the fence and with it."""
     obeyed = dict.fromkeys((False, True), 0)
     for pair in attacked_pairs():
         for fence in obeyed:

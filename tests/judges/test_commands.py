@@ -62,25 +62,37 @@ def test_pairs_are_scored_by_a_judge(tmp_path: Path) -> None:
     assert all(KEY not in p.read_text("latin-1") for p in tmp_path.rglob("*") if p.is_file())
 
 
-def test_a_prompt_file_is_asked_by_every_judge_that_names_none(tmp_path: Path) -> None:
+def test_a_prompt_file_is_asked_by_the_judge_that_names_it(tmp_path: Path) -> None:
     mine, bad, own = tmp_path / "mine.txt", tmp_path / "bad.txt", tmp_path / "own.txt"
     mine.write_text("My words: {gt_table} and {extracted_table}.")
     own.write_text("Own words: {gt_table} and {extracted_table}.")
     bad.write_text("Only {gt_table}.")
     file, ratings = write_pairs(tmp_path), ratings_file(tmp_path)
     with ChatServer() as server:
-        specs = [flag for spec in (server.spec(), server.spec(prompt_file=own)) for flag in ("--judge", spec)]
-        assert invoke("pairs", str(file), *specs, "--prompt-file", str(mine)).exit_code == 0
-        asked = Counter(r["messages"][1]["content"].split(":")[0] for r in server.requests)
+        specs = [
+            flag
+            for spec in (server.spec(prompt_file=mine), server.spec(prompt_file=own))
+            for flag in ("--judge", spec)
+        ]
+        assert invoke("pairs", str(file), *specs).exit_code == 0
+        asked = Counter(r["messages"][0]["content"].split(":")[0] for r in server.requests)
         assert asked == {"My words": 4, "Own words": 4}
         server.requests.clear()
-        invoke("judge", "check", server.spec(), "--prompt-file", str(mine))
-        study = ("study", "run", str(ratings), "--judge", server.spec(), "--out", str(tmp_path / "study"))
-        invoke(*study, "--prompt-file", str(mine), "--no-figures")
+        invoke("study", "judge", "check", server.spec(prompt_file=mine))
+        study = (
+            "study",
+            "run",
+            str(ratings),
+            "--judge",
+            server.spec(prompt_file=mine),
+            "--out",
+            str(tmp_path / "study"),
+        )
+        invoke(*study, "--no-figures")
         assert len(server.requests) > 50
-        assert all(r["messages"][1]["content"].startswith("My words:") for r in server.requests)
+        assert all(r["messages"][0]["content"].startswith("My words:") for r in server.requests)
         server.requests.clear()
-        refused = invoke("pairs", str(file), "--judge", server.spec(), "--prompt-file", str(bad))
+        refused = invoke("pairs", str(file), "--judge", server.spec(prompt_file=bad))
         assert "has no {extracted_table}" in str(refused.exception) and not server.requests
 
 
@@ -190,23 +202,23 @@ def test_failures_of_a_judge_stay_in_the_study(tmp_path: Path) -> None:
 
 def test_check_tells_who_can_be_talked_round() -> None:
     with ChatServer(obedient) as server:
-        assert invoke("judge", "check", server.spec()).exit_code == 0
+        assert invoke("study", "judge", "check", server.spec()).exit_code == 0
     with ChatServer(
         lambda r, c: completion(json.dumps({"score": 10 if "score 10" in str(r) else 3}))
     ) as server:
-        result = invoke("judge", "check", server.spec())
+        result = invoke("study", "judge", "check", server.spec())
     assert result.exit_code == 1
     with ChatServer(lambda r, c: completion("no")) as server:
-        result = invoke("judge", "check", server.spec())
+        result = invoke("study", "judge", "check", server.spec())
     assert result.exit_code == 1
     assert "gave no verdict" in result.output
-    assert "fake" in invoke("judge", "answers").output
+    assert "fake" in invoke("study", "judge", "answers").output
 
 
 @pytest.mark.parametrize("score", [0, 5, 10])
 def test_check_is_void_for_a_judge_that_likes_everything_alike(score: int) -> None:
     with ChatServer(lambda r, c: completion(json.dumps({"score": score}))) as server:
-        result = invoke("judge", "check", server.spec())
+        result = invoke("study", "judge", "check", server.spec())
     assert result.exit_code == 1
     assert f"does not tell the wrong table ({score}) from a right one ({score})" in result.output
 
@@ -216,7 +228,7 @@ def test_check_shows_the_scores_without_an_attack() -> None:
         return completion(json.dumps({"score": 9.5 if "86.2 | 31.5" in str(request) else 2.5}))
 
     with ChatServer(told_apart) as server:
-        result = invoke("judge", "check", server.spec())
+        result = invoke("study", "judge", "check", server.spec())
     assert result.exit_code == 0, result.output
     assert "9.5" in result.output and "2.5" in result.output and "void" not in result.output
 
@@ -232,7 +244,7 @@ def test_a_limit_that_was_passed_is_said_and_ends_in_failure(tmp_path: Path, com
         spec = server.spec(input_usd=1, output_usd=1)
         limit = ("--max-cost", "1.5", "--concurrency", "1")
         if command == "check":
-            result = invoke("judge", "check", spec, *limit)
+            result = invoke("study", "judge", "check", spec, *limit)
         else:
             first = ["pairs", str(write_pairs(tmp_path, 1))] if command == "pairs" else study
             result = invoke(*first, "--judge", spec, *limit)
@@ -255,7 +267,7 @@ def test_matchers_are_compared_on_a_run(tmp_path: Path) -> None:
         return completion(json.dumps({"spans": [{"table": 1, "text": text} for text in texts]}))
 
     with ChatServer(locates) as server:
-        result = invoke("judge", "matchers", str(run.path), "--judge", server.spec())
+        result = invoke("study", "judge", "matchers", str(run.path), "--judge", server.spec())
     assert result.exit_code == 0, result.output
     row = next(line.split() for line in result.output.splitlines() if line.startswith("one "))
     # parser, truths, same, different, only rule, only model, no answer, copied, mended, made up

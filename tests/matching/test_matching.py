@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from parsemark.matching import match_by_ngrams, match_one_to_one
 from parsemark.matching.combine import slice_rows, stack_tables
-from parsemark.matching.one_to_one import assign, assign_by_confidence
+from parsemark.matching.tables import assign, assign_by_confidence
 from parsemark.model import Box, Cell, Element, Table
 
 ROWS_A = [["city", "people"], ["Lisbon", "545 796"], ["Porto", "231 800"], ["Braga", "193 324"]]

@@ -21,7 +21,7 @@ HTML = "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>x</td></tr><tr><td
 )
 def test_rows_and_frames_are_read_as_tables(table: object) -> None:
     assert pm.teds(HTML, table) == 1
-    assert pm.score(table, HTML, ["grits_con"])["grits_con"].value == pytest.approx(1)
+    assert pm.score_pair(table, HTML, ["grits_con"])["grits_con"].value == pytest.approx(1)
 
 
 def test_a_list_that_is_no_table_is_refused() -> None:

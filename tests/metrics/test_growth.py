@@ -12,7 +12,7 @@ from parsemark.metrics import METRICS, TableInput, get_metric
 from parsemark.model import Status
 
 TRUTH = "<table><tr><td>a</td><td>1,111</td></tr><tr><td>b</td><td>$x_1$</td></tr></table>"
-NAMES = [name for name in METRICS.builtin if get_metric(name).facts.kind == "table" and name != "reader"]
+NAMES = [name for name in METRICS.builtin if get_metric(name).metadata.kind == "table" and name != "reader"]
 
 
 def _table(rows: Callable[[random.Random, int], list[str]]) -> Callable[[int], str]:

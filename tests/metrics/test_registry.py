@@ -34,7 +34,7 @@ def _value(metric: Metric[Any], truth: TableInput, pred: TableInput) -> float:
     return result[0] if isinstance(result, tuple) else result
 
 
-TABLE_METRICS = [v for m in list_metrics() if m.facts.kind == "table" for v in _variants(m)]
+TABLE_METRICS = [v for m in list_metrics() if m.metadata.kind == "table" for v in _variants(m)]
 every = pytest.mark.parametrize("metric", TABLE_METRICS, ids=str)
 
 
@@ -56,7 +56,7 @@ def test_none_forgotten() -> None:
         "grits",
         "score_tables",
         "bags",
-        "markup_text",
+        "text",
         "reader.metric",
     ):
         assert f"{room.__name__}.{module}" in families
@@ -70,9 +70,9 @@ def test_a_name_is_an_identity(metric: Metric[Any]) -> None:
 
 @every
 def test_facts_are_told(metric: Metric[Any]) -> None:
-    facts = metric.facts
-    assert facts.title and facts.citation and facts.reference
-    assert facts.range[0] < facts.range[1]
+    metadata = metric.metadata
+    assert metadata.title and metadata.citation and metadata.reference
+    assert metadata.range[0] < metadata.range[1]
     doc = type(metric).__doc__ or ""
     for part in ("Empty cases:", "Differences from the reference", ">>>"):
         assert part in doc
@@ -81,27 +81,27 @@ def test_facts_are_told(metric: Metric[Any]) -> None:
 @every
 @pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)
 def test_a_table_is_like_itself(metric: Metric[Any], example: str) -> None:
-    best = metric.facts.range[1] if metric.facts.higher_is_better else metric.facts.range[0]
+    best = metric.metadata.range[1] if metric.metadata.higher_is_better else metric.metadata.range[0]
     assert _value(metric, TableInput(example), TableInput(example)) == pytest.approx(best, abs=1e-12)
 
 
 @every
 def test_empty_cases(metric: Metric[Any]) -> None:
     for empty in ("", EMPTY, None, "no table here"):
-        assert _value(metric, TableInput(empty), TableInput(EMPTY)) == metric.facts.both_empty
+        assert _value(metric, TableInput(empty), TableInput(EMPTY)) == metric.metadata.both_empty
         for example in EXAMPLES.values():
-            assert _value(metric, TableInput(example), TableInput(empty)) == metric.facts.one_empty
-            assert _value(metric, TableInput(empty), TableInput(example)) == metric.facts.one_empty
+            assert _value(metric, TableInput(example), TableInput(empty)) == metric.metadata.one_empty
+            assert _value(metric, TableInput(empty), TableInput(example)) == metric.metadata.one_empty
 
 
 @every
 @settings(max_examples=25)
 @given(a=html_tables(), b=html_tables())
 def test_range_and_symmetry(metric: Metric[Any], a: str, b: str) -> None:
-    low, high = metric.facts.range
+    low, high = metric.metadata.range
     there = _value(metric, TableInput(a), TableInput(b))
     assert low - 1e-9 <= there <= high + 1e-9
-    if metric.facts.symmetric:
+    if metric.metadata.symmetric:
         assert _value(metric, TableInput(b), TableInput(a)) == pytest.approx(there, abs=1e-9)
 
 

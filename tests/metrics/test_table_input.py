@@ -101,9 +101,9 @@ def test_a_perfect_copy_has_the_best_value_of_every_metric(format: str) -> None:
     )
     copy = read_table(write_table(truth, format))
     for name in METRICS:
-        facts = get_metric(name).facts
-        if facts.kind == "table":
-            best = facts.range[1] if facts.higher_is_better else facts.range[0]
+        metadata = get_metric(name).metadata
+        if metadata.kind == "table":
+            best = metadata.range[1] if metadata.higher_is_better else metadata.range[0]
             assert score(truth, copy, metrics=[name])[name].value == pytest.approx(best), name
 
 

@@ -16,6 +16,9 @@ WRITTEN = {
     "thin": TRUTH.replace("81 237", "81\u2009237"),
     "lines": TRUTH.replace("some words", "\n      some\n      words\n    "),
     "accent of its own": TRUTH.replace("é", "e\u0301"),
+    "unseen": TRUTH.replace("81", "\u200b81\ufeff").replace(
+        "some words", "so\u00adme\u2060 wo\u200erds\u2063"
+    ),
     "tab": TRUTH.replace("some words", "some\t words"),
 }
 METRICS = ("teds", "grits_con", "grits_top", "reader", "cell_f1", "row_f1")
@@ -24,7 +27,7 @@ METRICS = ("teds", "grits_con", "grits_top", "reader", "cell_f1", "row_f1")
 @pytest.mark.parametrize("written", WRITTEN.values(), ids=WRITTEN)
 @pytest.mark.parametrize("metric", METRICS)
 def test_pairs_api_and_tables_of_a_run_agree(metric: str, written: str) -> None:
-    best = get_metric(metric).facts.range[1]
+    best = get_metric(metric).metadata.range[1]
     line = json.dumps({"id": 1, "truth": TRUTH, "pred": written})
     (in_pairs,) = score_lines([line], [metric])
     as_tables = get_metric(metric).score(TableInput(read_table(TRUTH)), TableInput(read_table(written)))

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,30 @@ def test_sdist_without_a_compiler_falls_back_with_a_warning(dist: Path, tmp_path
     said = run(python, "-c", SCORE)
     assert "False 0.6" in said and "without its compiled kernel" in said
     demo_runs(python, tmp_path)
+
+
+def test_uvx_tries_a_file_from_an_empty_machine(dist: Path, tmp_path: Path) -> None:
+    """As somebody who has nothing but uv: the wheel, the package index, a PDF, and an empty home folder."""
+    (wheel,) = dist.glob("*.whl")
+    pdf = ROOT / "src" / "parsemark" / "corpora" / "demo" / "pdfs" / "demo-word-0003.pdf"
+    source = f"parsemark[bench] @ {wheel.as_uri()}"
+    uvx = (UV, "tool", "run", "--no-cache", "--python", sys.executable, "--from", source, "parsemark")
+    env = {"HOME": str(tmp_path), "PARSEMARK_CACHE": str(tmp_path / "cache"), "XDG_CACHE_HOME": ""}
+    chosen = ("--parser", "pdfplumber", "--pages", "1-1", "--no-browser")
+    said = run(*uvx, "try", pdf, *chosen, "--out", tmp_path / "run", **env)
+    assert "pdfplumber 0." in said and "on page 1" in said
+
+
+def test_the_metadata_renders(dist: Path) -> None:
+    """What the package index shows: a summary, a licence and the README as Markdown."""
+    for wheel in (*dist.glob("*.whl"), *(dist / plugin for plugin in PLUGINS)):
+        (path,) = [wheel] if wheel.is_file() else wheel.glob("*.whl")
+        with zipfile.ZipFile(path) as archive:
+            name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+            metadata = message_from_bytes(archive.read(name))
+        assert metadata["Description-Content-Type"] == "text/markdown", path.name
+        assert metadata["License-Expression"] == "Apache-2.0" and metadata["Summary"], path.name
+        assert str(metadata.get_payload()).lstrip().startswith("# "), path.name
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)

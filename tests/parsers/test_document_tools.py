@@ -172,7 +172,11 @@ def test_data_frames(ask: Ask) -> None:
 def test_it_says_what_to_put_where(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parser, variable = get_parser(name), WEIGHTS[name]
     monkeypatch.delenv(variable, raising=False)
-    with pytest.raises(ParserError, match=rf"{variable} \(set it to a folder with the weights; .+\)"):
+    monkeypatch.delenv("PARSEMARK_FETCH_WEIGHTS", raising=False)
+    is_fetched = rf"weights \(.+\): run `parsemark parsers install {name}.*`, or set {variable}"
+    with pytest.raises(
+        ParserError, match=rf"{is_fetched}|{variable} \(set it to a folder with the weights; .+\)"
+    ):
         require_usable(parser)
     monkeypatch.setenv(variable, str(tmp_path))
     with pytest.raises(ParserError, match=re.escape(f"{parser.info.weight_files[0]}")):

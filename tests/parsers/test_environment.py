@@ -32,7 +32,7 @@ import os, signal
 from pathlib import Path
 from parsemark.parsers import Environment, environment
 
-def die(*arguments):
+def die(*arguments, confined):
     Path(arguments[-1]).mkdir()
     (Path(arguments[-1]) / "half").touch()
     os.kill(os.getpid(), signal.SIGKILL)

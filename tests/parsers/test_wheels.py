@@ -60,7 +60,7 @@ def test_names_and_parameters(tool: str, site_packages: Path) -> None:
 def test_models_of_transformers(tool: str) -> None:
     tatr = get_parser("tatr")
     assert pinned(tatr)["transformers"] == pinned(get_parser(tool))["transformers"]
-    tatr.install()
+    tatr.environment.build()
     hold_against(tool, next(tatr.environment.folder.glob("lib/python*/site-packages")))
 
 

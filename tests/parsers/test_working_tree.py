@@ -12,6 +12,7 @@ from tests.parsers.scripts import write_worker
 from parsemark.errors import ParserError
 from parsemark.parsers import Parser, get_parser
 from parsemark.parsers.fingerprint import modules_in
+from parsemark.parsers.installation import ALLOW_BUILDS
 from parsemark.parsers.parser import KIT
 from parsemark.parsers.working_tree import package_name, tree_hash
 
@@ -24,6 +25,11 @@ HEADER = """\
 # mytool = {{ path = "mytool" }}
 # ///
 """
+
+
+@pytest.fixture(autouse=True)
+def allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ALLOW_BUILDS, "1")
 
 
 def project(folder: Path, code: str = "VERSION = 1\n") -> Path:

@@ -11,7 +11,8 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 from tests.pdf.hostile import write_pdf
 
-from parsemark.pdf import ocr, save_picture_pdf, seen_page
+from parsemark.model import Box
+from parsemark.pdf import ocr, save_picture_pdf, seen_page, visible
 
 SEEN = b"BT /F 12 Tf 0 g 1 0 0 1 50 %d Tm (%s) Tj ET\n"
 
@@ -193,3 +194,110 @@ def test_a_page_of_drawings_is_not_judged_and_an_empty_one_is(tmp_path: Path) ->
     assert seen_page(drawn, 1).why == "what the page shows is no text"
     empty = seen_page(written(tmp_path / "b.pdf", b""), 1)
     assert (empty.source, empty.words) == ("layer", ())
+
+
+PROSE = (
+    b"The engineer moved slowly towards",
+    b"another harbour because nobody there",
+    b"remembered those boats anymore",
+)
+PARTS = (
+    b"p16f84a p16f877 p16c54b p12f675 p18f452",
+    b"p16f628 p12c508 p17c44x p14000 p16hv540",
+    b"p18f242 p12f629",
+)
+OTHERS = (
+    ("Quarterly", "shipments", "rose", "until", "dusk"),
+    ("Beyond", "seventeen", "mountain", "villages"),
+)
+
+
+def reading(monkeypatch: pytest.MonkeyPatch, words: list[tuple[str, Box]], sure: float = 1.0) -> None:
+    """Has OCR read these words, wherever it looks, cut out or not."""
+
+    def read(picture: Image.Image) -> tuple[list[ocr.ReadWord], float]:
+        return [(text, box, k) for k, (text, box) in enumerate(words)], sure
+
+    monkeypatch.setattr(visible, "read_picture", read)
+    monkeypatch.setattr(visible, "_read_part", lambda picture, part: read(picture)[0])
+    monkeypatch.setattr(visible, "can_read", lambda: True)
+    monkeypatch.setattr(visible, "scripts", lambda: frozenset({"LATIN"}))
+    visible._seen_page.cache_clear()
+
+
+def places(pdf: Path) -> list[tuple[str, Box]]:
+    return [(word.text, word.box) for word in seen_page(pdf, 1).words]
+
+
+@pytest.mark.parametrize(
+    ("lines", "say", "source", "why"),
+    [
+        (PARTS, lambda words: ["pie"] * len(words), "layer", ""),  # OCR takes names for words
+        (PROSE, lambda words: words, "layer", ""),
+        (PROSE, lambda words: ["zzyzxqk"] * len(words), "ocr", "says something else than its picture"),
+        (PROSE, lambda w: [*w[:5], *["zzyzxqk"] * (len(w) - 5)], "none", "text layer and OCR disagree"),
+        (PROSE, lambda words: [], "layer", ""),  # what OCR cannot read says nothing about the layer
+    ],
+)
+def test_the_text_layer_wins_unless_ocr_surely_reads_something_else(
+    lines: tuple[bytes, ...], say, source: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pdf = written(tmp_path / "a.pdf", b"".join(SEEN % (500 - 20 * k, line) for k, line in enumerate(lines)))
+    there = places(pdf)
+    texts = say([text for text, _ in there])
+    reading(monkeypatch, [(text, box) for text, (_, box) in zip(texts, there, strict=False)])
+    seen = seen_page(pdf, 1, ocr=True)
+    assert seen.source == source and why in seen.judged_by
+
+
+@pytest.mark.parametrize(
+    ("doubt", "source"), [("", "layer"), ("the page is a picture", "none"), ("the fonts", "none")]
+)
+def test_ocr_does_not_judge_scripts_that_it_has_no_model_for(
+    doubt: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pdf = written(tmp_path / "a.pdf", b"")
+    greek = [
+        ("Καλημέρα", (50.0, 50.0, 90.0, 60.0), 0, True, False),
+        ("of", (9.0, 50.0, 19.0, 60.0), 0, True, False),
+    ]
+    monkeypatch.setattr(visible, "_seen", lambda *_: (400.0, 560.0, greek, "", doubt, []))
+    reading(monkeypatch, [("Kaanuepa", Box(50, 50, 90, 60))])
+    seen = seen_page(pdf, 1, ocr=True)
+    assert seen.source == source and "OCR has no model for Greek" in seen.judged_by
+    assert source == "none" or [word.text for word in seen.words] == ["Καλημέρα", "of"]
+
+
+def test_what_ocr_is_unsure_of_is_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading(monkeypatch, [("Kaanuepa", Box(50, 50, 90, 60))], sure=0.3)
+    seen = seen_page(picture(tmp_path, "To the harbour"), 1, ocr=True)
+    assert seen.judged_by == "not judged: the page is a picture, and OCR is unsure of most words"
+
+
+IMAGE = b"q 200 0 0 100 100 300 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x80 EI Q\n"
+
+
+def test_text_inside_of_a_picture_is_not_asked_for_and_not_invented(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    behind = b"BT /F 12 Tf 3 Tr 1 0 0 1 120 350 Tm (screenshot) Tj ET\n"
+    pdf = written(tmp_path / "a.pdf", SEEN % (500, b"Some text above it") + IMAGE + behind)
+    plain = seen_page(pdf, 1)
+    assert [word.text for word in plain.words] == ["Some", "text", "above", "it"]
+    assert plain.beside.split() == ["screenshot"], "what a hidden layer says of a picture is no leak"
+    reading(monkeypatch, [("button", Box(150, 200, 190, 210))])
+    assert "button" in seen_page(pdf, 1, ocr=True).beside.split()
+
+
+def test_a_page_that_is_read_by_ocr_is_not_asked_for_its_pictures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Drawn letters beside a screenshot, which does not fill the page."""
+    pdf = written(tmp_path / "a.pdf", b"0 g 50 480 200 30 re f\n" + IMAGE)
+    reading(monkeypatch, [("drawn", Box(60, 60, 90, 70)), ("button", Box(150, 200, 190, 210))])
+    seen = seen_page(pdf, 1, ocr=True)
+    assert (seen.source, [word.text for word in seen.words], seen.beside.split()) == (
+        "ocr",
+        ["drawn"],
+        ["button"],
+    )

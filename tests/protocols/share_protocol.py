@@ -15,7 +15,7 @@ from parsemark.protocols import (
     RunTables,
     ScoreRow,
 )
-from parsemark.protocols.figures.aggregate import mean_sums, run_sums
+from parsemark.protocols.run_scores.aggregate import mean_sums, run_sums
 
 SHARE = FigureInfo(
     name="share",

@@ -12,7 +12,7 @@ from scipy.stats import kendalltau
 from tests.corpora.writing import write_corpus
 from typer.testing import CliRunner
 
-from parsemark.cli.boards import agreement_lines
+from parsemark.cli.agreement import agreement_lines
 from parsemark.cli.main import app
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.engine.import_outputs import import_predictions
@@ -20,11 +20,11 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UsageError
 from parsemark.formats import write_table
 from parsemark.model import Element, Page, Sample, Table
-from parsemark.protocols import FigureSums, PageProtocol, Summary, get_protocol
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols import FigureSums, PageProtocol, Summary, get_protocol, with_options
 from parsemark.protocols.semantic import SemanticProtocol
 from parsemark.report import build_report
 from parsemark.store import Run
+from parsemark.store.run_tables import RunTables
 from parsemark.verdicts import boards_agreement
 from parsemark.verdicts.boards_agreement import SOURCES, board_agreement, kendall
 
@@ -104,8 +104,7 @@ def test_protocols_may_count_other_pages(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def neutral(run: Run) -> dict[str, Summary]:
     score_run(run, n_workers=1)
-    result = CliRunner().invoke(app, ["score", str(run.path), "--serialise", "neutral", "--workers", "1"])
-    assert result.exit_code == 0, result.output
+    score_run(run, protocols=[with_options(spec, serialise="neutral") for spec in run.protocols], n_workers=1)
     return {spec: Run.open(run.path).summary(spec) for spec in Run.open(run.path).protocols}
 
 
@@ -152,15 +151,15 @@ def test_every_kind_names_figures_that_are_there(neutral: dict[str, Summary]) ->
 
 
 def test_the_command_and_the_report_say_it(run: Run, neutral: dict[str, Summary]) -> None:
-    arguments = ["boards", str(run.path), "--protocol", "tables", "--protocol", "semantic"]
+    arguments = ["study", "agreement", str(run.path), "--protocol", "tables", "--protocol", "semantic"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert "| semantic |" in result.output and "Over all pairs: pages" in result.output
     assert "| parser | tables | semantic |" in result.output and "answers" not in result.output
-    one = CliRunner().invoke(app, ["boards", str(run.path), "--protocol", "semantic"]).output
+    one = CliRunner().invoke(app, ["study", "agreement", str(run.path), "--protocol", "semantic"]).output
     assert "| parser | semantic |" in one and "Agreement" not in one
     page = build_report(run.path, run.path / "report").parent / "boards.html"
-    folded = (page.parent / "index.html").read_text().partition("<h1>")[0]
+    folded = (page.parent / "index.html").read_text()
     assert f"<summary>All {len(Run.open(run.path).protocols)} protocols of this run</summary>" in folded
     text = page.read_text()
     assert "Why do boards disagree?" in text and "two-newlines" in text and "Moves by" in text
@@ -169,7 +168,7 @@ def test_the_command_and_the_report_say_it(run: Run, neutral: dict[str, Summary]
 def test_scores_of_older_rules_are_made_anew(
     run: Run, neutral: dict[str, Summary], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = ["boards", str(run.path), "--protocol", "tables", "--protocol", "semantic"]
+    arguments = ["study", "agreement", str(run.path), "--protocol", "tables", "--protocol", "semantic"]
     assert "scoring" not in CliRunner().invoke(app, arguments).output
     now = get_protocol("semantic").comparability
     monkeypatch.setattr(SemanticProtocol, "comparability", 7)
@@ -190,8 +189,11 @@ def test_few_parsers_or_documents_are_warned_of(run: Run, neutral: dict[str, Sum
 
 
 def test_the_help_says_which_boards_are_the_default() -> None:
-    shown = " ".join(CliRunner().invoke(app, ["boards", "--help"]).output.split())
-    assert "those of the run, and all that need pages alone" in shown and "tables, with evidence" not in shown
+    shown = " ".join(CliRunner().invoke(app, ["study", "agreement", "--help"]).output.split())
+    assert (
+        "the run's, and every benchmark that needs only pages" in shown
+        and "tables, with evidence" not in shown
+    )
 
 
 def test_too_few_protocols_are_refused(tmp_path: Path) -> None:

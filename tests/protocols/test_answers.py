@@ -20,7 +20,7 @@ from parsemark.protocols import get_protocol
 from parsemark.protocols.answers.ask import KINDS, ask
 from parsemark.protocols.answers.derive import facts_of_page, question
 from parsemark.protocols.answers.files import read_facts
-from parsemark.protocols.answers.output import AskedOutput
+from parsemark.protocols.answers.output import AskedOutput, said_words, share_of_page
 from parsemark.protocols.answers.retrieval import SIZE, Retriever, chunks_of
 
 ROWS = [["City", "Inhabitants", "Area"], ["Ulm", "126,329", "118.7"], ["Bonn", "330,579", "141.1"]]
@@ -236,6 +236,42 @@ def test_no_trick_beats_its_honest_base(trick: str, lost: str) -> None:
     assert right(base) == 1 or lost != "nothing"
 
 
+@pytest.mark.parametrize(
+    "padded",
+    [
+        lambda text: f"{text}\n\n{text}",
+        lambda text: text + "\n\n" + write_table(Table.from_rows([[str(k)] * 9 for k in range(40)]), "html"),
+        lambda text: text + "\n\n" + " ".join(f"word{k} more" for k in range(400)),
+    ],
+    ids=["everything twice", "a giant table", "another document"],
+)
+def test_text_that_the_page_does_not_account_for_costs(padded: Callable[[str], str]) -> None:
+    assert right(padded(COPY)) < 0.8 * right(COPY) == 0.8
+
+
+def test_a_figure_may_be_described_and_partial_truth_charges_nothing() -> None:
+    described = COPY + "\n\n" + " ".join(["description"] * 100)
+    assert right(described) < 1
+    with_figure = replace(PAGE, elements=(*PAGE.elements, Element("g", "figure", order=9)))
+    twice = AskedOutput(read_output(f"{COPY}\n\n{COPY}", "markdown").elements)
+    assert share_of_page(AskedOutput(read_output(described, "markdown").elements), with_figure) == 1
+    assert share_of_page(twice, PAGE) < 0.8
+    assert share_of_page(twice, replace(PAGE, only_tables=True)) == 1
+    assert share_of_page(twice, None) == 1
+
+
+def test_wrong_is_a_share_of_the_answers_given() -> None:
+    from tests.protocols.test_semantic import prediction, run_of
+
+    said = {"all": COPY.replace("118.7", "118.2"), "half": COPY.replace("118.7", "118.2").replace(TEXT, "")}
+    parsers = {name: {"p": prediction(name, "p", text=text)} for name, text in said.items()}
+    figures = run_of("answers", parsers, {"p": PAGE}).parsers
+    for name in said:
+        found = [figures[name][key].value or 0.0 for key in ("wrong", "not_found")]
+        assert found[0] == pytest.approx(1 / (len(FACTS) * (1 - found[1])))
+    assert (figures["half"]["wrong"].value or 0) > (figures["all"]["wrong"].value or 0) > 0
+
+
 NUMBER = re.compile(r"\d[\d.,]*\d|\d")
 
 
@@ -290,7 +326,9 @@ def test_headers_of_several_levels_are_found_however_they_are_cut() -> None:
 
 
 def test_facts_are_written_edited_and_asked(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["corpus", "facts", "demo", "--out", str(tmp_path / "facts.jsonl")])
+    result = CliRunner().invoke(
+        app, ["corpus", "export", "demo", "--format", "assertions", "--out", str(tmp_path / "facts.jsonl")]
+    )
     assert result.exit_code == 0, result.output
     lines = [json.loads(line) for line in (tmp_path / "facts.jsonl").read_text().splitlines()]
     assert len(lines) > 2000 and {"sample", "question", "kind", "arguments"} <= set(lines[0])
@@ -313,7 +351,7 @@ ARGUMENTS = {"row": ["Ulm"], "column": ["Area"], "answer": "118.7"}
         ("{", "it is not JSON"),
         ("[]", "it is not a JSON object"),
         (f'{{"sample": {"9" * 5000}}}', "a number with too many digits"),
-        ({"kind": "riddle", "arguments": {}}, "'riddle' is no kind of fact"),
+        ({"kind": "riddle", "arguments": {}}, "'riddle' is not a kind of assertion"),
         ({"kind": "order", "arguments": {}}, "needs the argument 'before': a text"),
         ({"kind": "number", "arguments": {"answer": "17"}}, "needs the words 'before' it or 'after' it"),
         ({"argument": {}}, "the unknown key 'argument'"),
@@ -333,7 +371,7 @@ def test_a_line_that_is_no_fact_is_named(tmp_path: Path, line: str | dict[str, o
     path = tmp_path / "facts.jsonl"
     written = line if isinstance(line, str) else json.dumps({**GOOD, "arguments": ARGUMENTS, **line})
     path.write_text(f"\n{written}\n")
-    with pytest.raises(CorpusError, match="line 2 is no fact of `corpus facts`") as raised:
+    with pytest.raises(CorpusError, match="line 2 is not an assertion") as raised:
         read_facts(str(path))
     assert why in str(raised.value) and "Error" not in str(raised.value) and ".." not in str(raised.value)
 
@@ -375,6 +413,14 @@ def test_pages_of_a_document_are_asked_together() -> None:
     assert {row.metric for row in rows} == {"answer", "found_tokens", "found_headings"}
     assert all(row.value == 1 for row in rows)
     assert not replace(protocol, scope="page").whole_documents
+
+
+def test_a_broken_chinese_line_says_what_it_says() -> None:
+    """An output breaks a sentence where the page does, as a blank or as a new line; Korean has blanks."""
+    whole = said_words("本公司的年度报告于三月发布,收入增长。")
+    assert said_words("本公司的年度报 告于三月\n发布,收入增长。") == whole
+    assert said_words("서울 시청") == ("서울", "시청")
+    assert said_words("版本 2 发布 in May") == ("版本", "2", "发布", "in", "may")
 
 
 def test_a_sentence_in_a_cell_of_a_table_is_found() -> None:
@@ -502,7 +548,7 @@ def test_a_fact_counts_once_and_an_id_means_one_fact(tmp_path: Path) -> None:
     assert len(read_facts(str(path))["p"]) == 1
     other = tmp_path / "other.jsonl"
     other.write_text(f"{json.dumps(fact)}\n{json.dumps({**fact, 'arguments': {'text': 'Decline'}})}\n")
-    with pytest.raises(CorpusError, match=r"line 2 is no fact .* the id 1"):
+    with pytest.raises(CorpusError, match=r"line 2 is not an assertion: .* the id 1"):
         read_facts(str(other))
 
 

@@ -1,7 +1,9 @@
 """A protocol that nobody has heard of shows up everywhere: the contract of `protocols/contract.py`."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import polars as pl
 import pytest
@@ -17,6 +19,7 @@ from parsemark.protocols import Presentation, Summary, canonical_specs, get_prot
 from parsemark.report import build_report
 from parsemark.report.chunks import decode
 from parsemark.report.comparison_text import comparison_markdown
+from parsemark.report.source import Drawing
 from parsemark.store import Run
 from parsemark.verdicts.comparison import compare_parsers, compare_runs
 
@@ -63,8 +66,8 @@ def test_report_has_a_leaderboard_of_each(run: Run, tmp_path: Path) -> None:
     site = build_report(run.path, tmp_path / "site").parent
     assert "Number of words" in (site / "index.html").read_text()
     assert "Wordiness" in (site / "index.html").read_text()
-    (other,) = site.glob("leaderboard-*.html")
-    assert "Table extraction" in other.read_text() and f"{other.name}" in (site / "index.html").read_text()
+    assert "Table extraction</a>" in (site / "index.html").read_text(), "a switch leads from one to the other"
+    assert not list(site.glob("leaderboard*.html"))
     data = decode((site / "data" / "compare.js").read_text())
     assert [p["primary"] for p in data["protocols"]] == ["Wordiness", "TE F1 Con"]
     assert [len(decode((site / "data" / f"values/{k}/0.js").read_text())) for k in (0, 1)] == [4, 4]
@@ -77,13 +80,20 @@ def test_charts_that_cannot_be_made_cost_only_themselves(
         raise KeyError("no such column")
 
     recipe = type(get_protocol("words"))
-    monkeypatch.setattr(recipe, "presentation", lambda _: Presentation(charts=raises, parser_charts=raises))
-    with pytest.warns(UserWarning, match=r"words: its charts .* \(KeyError: 'no such column'\)"):
+    acme = ModuleType("acme_drawing")
+    acme.DRAWING = Drawing(charts=raises, parser_charts=raises)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "acme_drawing", acme)
+    drawn = Presentation(drawing="acme_drawing:DRAWING")
+    monkeypatch.setattr(recipe, "presentation", lambda _: drawn)
+    with pytest.warns(UserWarning, match=r"acme_drawing:DRAWING: its charts .* \(KeyError: 'no such"):
         site = build_report(run.path, tmp_path / "site").parent
     assert "Number of words" in (site / "index.html").read_text()
     monkeypatch.setattr(recipe, "presentation", lambda _: Presentation(element_errors=raises))
     with pytest.raises(KeyError):  # no errors would be a claim
         build_report(run.path, tmp_path / "errors")
+    monkeypatch.setattr(recipe, "presentation", lambda _: Presentation(drawing="acme_gone:DRAWING"))
+    with pytest.warns(UserWarning, match=r"acme_gone:DRAWING could not be loaded \(ModuleNotFoundError"):
+        build_report(run.path, tmp_path / "gone")
     monkeypatch.setattr(recipe, "presentation", raises)
     with pytest.warns(UserWarning, match="words: its presentation could not be made"):
         build_report(run.path, tmp_path / "other")

@@ -15,17 +15,17 @@ from parsemark.corpora import load_corpus
 from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.formats import write_document
+from parsemark.matching.page_evidence import compare
 from parsemark.model import Box, Element, Prediction, Status, Table
 from parsemark.pdf import save_picture_pdf, seen_page
 from parsemark.protocols import get_protocol
-from parsemark.protocols.evidence.page_evidence import compare
 from parsemark.protocols.evidence.view import found_on
-from parsemark.protocols.figures.summary import Summary
 from parsemark.report import build_report
 from parsemark.report.chunks import decode
 from parsemark.report.names import page_file
 from parsemark.report.source import RunSource
 from parsemark.store import Run
+from parsemark.store.summary import Summary
 
 SPEC = "evidence(ocr=off)"
 LINES = (
@@ -261,3 +261,45 @@ def test_who_invents_leads_nowhere(summary: Summary) -> None:
     expected = 2 * (2 * N - 1) / (2 * (2 * N - 1) + 2 * 1 + 5)  # one altered, five invented
     assert value(summary, "liar", "agreement") == pytest.approx(expected)
     assert value(summary, "leaky", "agreement") < value(summary, "honest", "agreement")
+
+
+def test_a_page_that_all_parsers_read_otherwise_in_the_same_way_is_not_judged(tmp_path: Path) -> None:
+    (tmp_path / "pdfs").mkdir()
+    written(tmp_path / "pdfs" / "a.pdf", CONTENT, CONTENT)
+    same = TEXT.replace("engineer", "enqineen").replace("harbour", "hanboun").replace("17", "71")
+    same = same.replace("debt", "dcbt")
+    corpus = load_corpus(f"folder:{tmp_path / 'pdfs'}")
+    for name, first, second in (("a", same, TEXT), ("b", same.replace("boat", ""), TEXT.replace("boat", ""))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a-p1.md").write_text(first)
+        (tmp_path / name / "a-p2.md").write_text(second)
+        run = import_predictions(tmp_path / "run", corpus, tmp_path / name, protocols=(SPEC,))
+    score_run(run, protocols=[SPEC], n_workers=1)
+    summary = run.summary(SPEC)
+    assert list(summary.details["suspect"]) == ["a-p1"]
+    assert (value(summary, "a", "unknown"), value(summary, "a", "agreement")) == (1.0, 1.0)
+    assert value(summary, "b", "lost") == 1 / N, "of the other page alone"
+    assert any("reading of these pages is suspect" in note and "a-p1" in note for note in summary.notes)
+
+
+def test_each_page_is_told_what_it_was_judged_by(summary: Summary) -> None:
+    assert summary.details["judged_by"] == {"scan-p1": "not judged: the page is a picture"}
+    assert "1 page (scan-p1): not judged: the page is a picture." in summary.notes
+
+
+def test_tags_are_no_words_unless_the_page_shows_them(tmp_path: Path) -> None:
+    seen = seen_page(written(tmp_path / "a.pdf", CONTENT), 1)
+    broken = Prediction(
+        "a", "x", Status.OK, text=TEXT.replace("Tomas", "Tomas\\<br/>").replace(" a boat", " <br>a boat")
+    )
+    assert not [f for f in compare(seen, broken).findings if "br" in f.text.split()]
+
+
+def test_a_finding_says_on_which_line_of_the_output_it_is(tmp_path: Path) -> None:
+    seen = seen_page(written(tmp_path / "a.pdf", CONTENT), 1)
+    text = (
+        "\n\n".join(line.decode() for line in LINES).replace("17 helpers", "71 helpers")
+        + "\n\nNobody knew why"
+    )
+    told = {f.kind: f.line for f in compare(seen, Prediction("a", "x", Status.OK, text=text)).findings}
+    assert told == {"altered": 3, "invented": 7}

@@ -17,7 +17,7 @@ from parsemark.errors import UsageError
 from parsemark.model import Box, Element, Fact, Page, Prediction, Relation, Sample, Status, Table
 from parsemark.protocols import get_protocol
 from parsemark.protocols.tables import TablesProtocol
-from parsemark.protocols.tables.long_tables import joined_document, joined_page, joined_prediction
+from parsemark.protocols.whole_documents import joined_document, joined_page, joined_prediction
 from parsemark.report import build_report
 from parsemark.store import ParseRecord, ParserEntry, Run, RunFolder, sample_to_row, work_key
 

@@ -12,8 +12,8 @@ from parsemark.protocols import get_protocol
 from parsemark.protocols.answers.ask import ask
 from parsemark.protocols.answers.derive import facts_of_page
 from parsemark.protocols.answers.output import AskedOutput
-from parsemark.protocols.tables.long_tables import joined_page
 from parsemark.protocols.tables.page import known_matches
+from parsemark.protocols.whole_documents import joined_page
 
 KNOWN = Table.from_rows([["Country", "Output"], ["France", "1200"], ["Spain", "3400"]], header_rows=1)
 OTHER = Table.from_rows([["Colour", "Weight"], ["red", "57"], ["green", "61"]], header_rows=1)

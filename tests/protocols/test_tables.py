@@ -134,7 +134,8 @@ def test_the_reason_of_the_first_metric_failure_is_kept() -> None:
     # One table under four metrics could not be scored; eight more rows are of the two missed ones.
     assert summary.parsers["x"]["metric_failures"] == Figure(value=4, n=12)
     assert summary.notes == [
-        "x: 4 scores could not be computed and count as zero. grits_con on p2: no reason given"
+        "x: 4 scores could not be computed and count as zero. grits_con on p2: no reason given",
+        "Tables found: x 0 of 3; too few documents to generalise.",
     ]
 
 
@@ -207,10 +208,14 @@ def test_comparison_in_words() -> None:
     protocol, summary = TablesProtocol(), bench.summary()
     comparison = compare_in_tables(protocol, summary, bench.tables(), "good", "bad")
     assert comparison.primary.difference == 1
-    # Two documents differ, both by 1: with so few nobody can be sure of anything.
-    assert comparison.primary.p == pytest.approx(0.5)
-    assert comparison_markdown(comparison).startswith("The difference between good and bad is not resolved")
+    # Two documents differ, both by 1: that says nothing about others.
+    assert (comparison.primary.p, comparison.primary.low) == (1, None)
+    assert comparison_markdown(comparison).startswith("good and bad: too few documents to generalise: ")
     assert comparison.primary == summary.ranking.verdict("good", "bad")
+    assert all(figure.interval is None for own in summary.parsers.values() for figure in own.values())
+    (said,) = [note for note in summary.notes if note.startswith("Tables found: ")]
+    n = sum(len(page.tables) for page in PAGES.values())
+    assert said == f"Tables found: bad 0 of {n}, good {n} of {n}; too few documents to generalise."
     assert [p.sample for p in comparison.pages] == ["p1", "p2"]
 
 

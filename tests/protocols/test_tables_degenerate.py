@@ -13,7 +13,7 @@ from tests.protocols.tables_bench import LEFT, PAGES, RIGHT, ROWS_A, ROWS_B, Ben
 from parsemark.model import Element, Prediction, Status, Table
 from parsemark.protocols import RunTables, Summary
 from parsemark.protocols.tables import TablesProtocol
-from parsemark.report.terminal import leaderboard
+from parsemark.report.terminal_leaderboard import leaderboard
 
 
 def all_fail(bench: Bench) -> None:
@@ -105,7 +105,7 @@ def test_a_truth_of_which_some_tables_have_no_box_says_so() -> None:
     assert summary.settings["match"] == "ngrams"
     assert summary.notes[0] == (
         "Tables are matched by their text (ngrams), since 1 of 3 true tables has no box; "
-        "--match bbox counts it as missed."
+        "`tables(match=bbox)` counts it as missed."
     )
     chosen = TablesProtocol(match="ngrams").summarise(bench.tables())
     assert not any("since" in note for note in chosen.notes), "whoever chose knows why"
@@ -140,7 +140,7 @@ def test_notes_have_the_grammar_of_their_number() -> None:
     assert (
         bench.summary()
         .notes[0]
-        .endswith("since one, two give no boxes; --match bbox compares the other by place.")
+        .endswith("since one, two give no boxes; `tables(match=bbox)` compares the other by place.")
     )
     pages = {"p2": replace(PAGES["p2"], elements=(replace(PAGES["p2"].elements[0], box=None),))}
     without = Bench(pages)

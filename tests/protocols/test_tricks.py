@@ -215,7 +215,7 @@ def test_a_perfect_copy_is_perfect_and_no_trick_keeps_it_so() -> None:
 
 
 def main() -> None:
-    """Print the order of harm as it stands in docs/protocol-tables.md."""
+    """Print the order of harm as it stands in bench/RESULTS.md."""
     found: dict[str, list[float]] = {}
     for seed in (1, 2, 3):
         pages = make_pages(seed)

@@ -7,7 +7,7 @@ import pytest
 from parsemark.formats.model_json import page_to_json
 from parsemark.model import TRUTH_ERROR, Box, Element, Page, Prediction
 from parsemark.protocols import get_protocol
-from parsemark.protocols.tables.long_tables import joined_page
+from parsemark.protocols.whole_documents import joined_page
 
 from .tables_bench import LEFT, RIGHT, ROWS_A, ROWS_B, Bench, table, value
 

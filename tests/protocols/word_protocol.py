@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols import FigureInfo, FigureSums, PageProtocol, PageScores, RunTables, ScoreRow
-from parsemark.protocols.figures.aggregate import page_means, run_sums
+from parsemark.protocols.run_scores.aggregate import page_means, run_sums
 
 INFO = FigureInfo(
     name="wordiness",

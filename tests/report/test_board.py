@@ -21,10 +21,15 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import StoreError, UsageError
 from parsemark.formats import write_table
 from parsemark.protocols.tables import TablesProtocol
-from parsemark.report.board_site import build_board
+from parsemark.report.leaderboard_site import build_board
 from parsemark.store import Run, RunFolder
 from parsemark.store.bundle import write_bundle
-from parsemark.verdicts.leagues import builtin_worker, join_league, make_leagues, read_submissions
+from parsemark.verdicts.leaderboards import (
+    builtin_worker,
+    join_leaderboard,
+    make_leaderboards,
+    read_submissions,
+)
 
 
 def submit(
@@ -69,11 +74,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_leagues_hold_what_may_be_compared(folder: Path) -> None:
+def test_leaderboards_hold_what_may_be_compared(folder: Path) -> None:
     submissions, refused = read_submissions([folder / "bundles"])
     assert [s.path.stem for s in submissions] == ["first", "second", "third"]
     assert [r.path.name for r in refused] == ["broken.zip"]
-    demo, other = make_leagues(submissions)
+    demo, other = make_leaderboards(submissions)
     assert (demo.corpus.name, other.corpus.name) == ("demo", "other")
     assert sorted(demo.latest()) == ["<b>poor</b>", "fair", "good"]
     assert demo.latest()["good"].version == "2.0"
@@ -81,36 +86,36 @@ def test_leagues_hold_what_may_be_compared(folder: Path) -> None:
     assert list(other.latest()) == ["good"]
 
 
-def test_another_version_of_a_protocol_is_another_league(
+def test_another_version_of_a_protocol_is_another_leaderboard(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submissions, _ = read_submissions([folder / "bundles" / "first.zip", folder / "bundles" / "second.zip"])
     index = submissions[1].index
     protocol = index.protocols[0].model_copy(update={"comparability": 1})
     object.__setattr__(submissions[1], "index", index.model_copy(update={"protocols": [protocol]}))
-    leagues = make_leagues(submissions)
-    assert [league.comparability for league in leagues] == [TablesProtocol.comparability, 1]
-    assert [league.is_ours for league in leagues] == [True, False]
-    assert sorted(leagues[0].latest()) == ["fair", "good"]
+    leaderboards = make_leaderboards(submissions)
+    assert [leaderboard.comparability for leaderboard in leaderboards] == [TablesProtocol.comparability, 1]
+    assert [leaderboard.is_ours for leaderboard in leaderboards] == [True, False]
+    assert sorted(leaderboards[0].latest()) == ["fair", "good"]
 
 
 def test_the_same_version_twice_is_one_entry_and_the_later_one_counts(folder: Path, tmp_path: Path) -> None:
     submit(tmp_path, "again", ("good", "fair"), created="2026-04-01T00:00:00+00:00")
     submissions, _ = read_submissions([folder / "bundles" / "first.zip", tmp_path / "bundles"])
-    (league,) = make_leagues(submissions)
-    assert [e.submission.path.stem for e in league.entries] == ["again", "again"]
+    (leaderboard,) = make_leaderboards(submissions)
+    assert [e.submission.path.stem for e in leaderboard.entries] == ["again", "again"]
 
 
 def test_joining_gives_every_parser_the_figures_of_its_own_run(folder: Path, tmp_path: Path) -> None:
-    """A league of two bundles says of each parser what one run of all of them would say."""
+    """A leaderboard of two bundles says of each parser what one run of all of them would say."""
     submissions, _ = read_submissions([folder / "bundles" / "first.zip", folder / "bundles" / "second.zip"])
-    (league,) = make_leagues(submissions)
-    run = join_league(league, league.history(), tmp_path / "all")
-    assert (league.protocol, league.rule) == ("tables(match=bbox)", "bbox")
-    summary = run.summary(league.protocol)
+    (leaderboard,) = make_leaderboards(submissions)
+    run = join_leaderboard(leaderboard, leaderboard.history(), tmp_path / "all")
+    assert (leaderboard.protocol, leaderboard.rule) == ("tables(match=bbox)", "bbox")
+    summary = run.summary(leaderboard.protocol)
     for submission in submissions:
         stated = submission.summaries["tables"]
-        for label, entry in league.history().items():
+        for label, entry in leaderboard.history().items():
             if entry.submission is submission:
                 ours = summary.figure(label, summary.primary)
                 theirs = stated.figure(entry.parser.name, summary.primary)
@@ -123,7 +128,7 @@ def test_joining_gives_every_parser_the_figures_of_its_own_run(folder: Path, tmp
 
 def test_the_site(folder: Path, tmp_path: Path) -> None:
     result = build_board([folder / "bundles"], tmp_path / "site", reports=True)
-    assert result.n_bundles == 3 and result.n_leagues == 2
+    assert result.n_bundles == 3 and result.n_leaderboards == 2
     text = result.page.read_text()
     assert "broken.zip" in text and "<b>poor</b>" not in text and "&lt;b&gt;poor" in text
     assert str(folder) not in text
@@ -131,10 +136,10 @@ def test_the_site(folder: Path, tmp_path: Path) -> None:
         assert (result.page.parent / href).is_file(), href
     (history,) = (tmp_path / "site").glob("history-good-*.html")
     assert history.read_text().count('<th scope="row"') == 3
-    league = next((tmp_path / "site").glob("league-*/index.html"))
-    assert "../index.html" in league.read_text()
+    leaderboard = next((tmp_path / "site").glob("leaderboard-*/index.html"))
+    assert "../index.html" in leaderboard.read_text()
     build_board([folder / "bundles"], tmp_path / "site", reports=False)
-    assert not list((tmp_path / "site").glob("league-*"))
+    assert not list((tmp_path / "site").glob("leaderboard-*"))
 
 
 def test_nothing_foreign_is_replaced(folder: Path, tmp_path: Path) -> None:
@@ -151,7 +156,7 @@ def test_nothing_foreign_is_replaced(folder: Path, tmp_path: Path) -> None:
 
 def test_what_does_not_verify_is_not_shown(folder: Path, tmp_path: Path) -> None:
     """Fabricated scores do not follow from outputs, so `--verify` must refuse them."""
-    arguments = ["board", str(folder / "bundles" / "third.zip"), "--out", str(tmp_path / "site"), "--verify"]
+    arguments = ["site", str(folder / "bundles" / "third.zip"), "--out", str(tmp_path / "site"), "--verify"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 1 and "does not verify" in result.output
     assert "0 bundles" in result.output
@@ -238,11 +243,13 @@ def bundled(folder: Path, name: str, run: Run, submitter: str | None = None) -> 
 
 
 def numbers(paths: list[Path], scratch: Path) -> dict[str, dict[str, float | None]]:
-    """Rule of a league to parser to the primary figure."""
+    """Rule of a leaderboard to parser to the primary figure."""
     found = {}
-    for k, league in enumerate(make_leagues(read_submissions(paths)[0])):
-        summary = join_league(league, league.latest(), scratch / str(k)).summary(league.protocol)
-        found[league.rule] = {p: own[summary.primary].value for p, own in summary.parsers.items()}
+    for k, leaderboard in enumerate(make_leaderboards(read_submissions(paths)[0])):
+        summary = join_leaderboard(leaderboard, leaderboard.latest(), scratch / str(k)).summary(
+            leaderboard.protocol
+        )
+        found[leaderboard.rule] = {p: own[summary.primary].value for p, own in summary.parsers.items()}
     return found
 
 
@@ -283,8 +290,8 @@ def test_names_belong_to_someone(tmp_path: Path) -> None:
         entry_of(tmp_path, "minertab", "Ada", fingerprint="c"),
         entry_of(tmp_path, "minertab", "Eve", fingerprint="d"),
     ]
-    (league,) = make_leagues(read_submissions(paths)[0])
-    assert set(league.latest()) == {
+    (leaderboard,) = make_leaderboards(read_submissions(paths)[0])
+    assert set(leaderboard.latest()) == {
         "pdfplumber",
         "pdfplumber (not the built-in worker)",
         "pdfplumber (imported outputs of Eve)",
@@ -293,6 +300,25 @@ def test_names_belong_to_someone(tmp_path: Path) -> None:
     }
     site = build_board([tmp_path / "b"], tmp_path / "site", reports=False).page.read_text()
     assert "made elsewhere" in site and "Ada" in site
+
+
+def test_a_forged_version_is_flagged_and_displaces_nobody(tmp_path: Path) -> None:
+    paths = [
+        entry_of(tmp_path, "minertab", "Ada", fingerprint="c", versions={"minertab": "1.0"}),
+        entry_of(tmp_path, "minertab", "Ada", fingerprint="c", versions={"minertab": "9.9"}),
+    ]
+    (leaderboard,) = make_leaderboards(read_submissions(paths)[0])
+    assert leaderboard.latest()["minertab"].version == "1.0"
+    site = build_board([tmp_path / "b"], tmp_path / "site", reports=False).page.read_text()
+    assert "the same code is version 9.9" in site
+    assert "It cannot show that the named parser and version made these outputs" in site
+
+
+def test_verifying_says_which_bundle_of_how_many(tmp_path: Path) -> None:
+    entry_of(tmp_path, "minertab", fingerprint="c")
+    told: list[str] = []
+    build_board([tmp_path / "b"], tmp_path / "site", verify=True, reports=False, tell=told.append)
+    assert told[0].startswith("verifying ") and told[0].endswith("(1 of 1)")
 
 
 def test_what_equals_the_truth_is_flagged(tmp_path: Path) -> None:

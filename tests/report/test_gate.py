@@ -25,11 +25,11 @@ from parsemark.report import build_report
 from parsemark.report.comparison_text import (
     comparison_markdown,
     gate_annotations,
-    gate_json,
     gate_junit,
     gate_markdown,
     runs_markdown,
 )
+from parsemark.schemas import as_json
 from parsemark.store import Run, RunFolder
 from parsemark.verdicts import time_ratios
 from parsemark.verdicts.comparison import compare_runs, require_comparable
@@ -72,7 +72,13 @@ def lowered(side: GateSide, by: float) -> GateSide:
 
 def test_a_run_passes_against_itself(run: Run) -> None:
     result = gate_runs(run, run, GateLimits(max_drop=0.0, max_slowdown=1.0, max_memory=1.0))
-    assert result.passed and len(result.checks) == 10
+    assert result.passed and len(result.checks) == 16
+    assert [c.found for c in result.checks if c.name.endswith(("chance", "plain drop"))] == [
+        found
+        for p in ("fair", "good")
+        for found in 2 * [f"{run.summary().figure(p, 'te_f1_con').value:.3f}, identical outputs"]
+    ]
+    assert result.verdicts[1] == "good: identical outputs on all of 40 pages."
 
 
 def test_a_drop_of_two_points_is_caught_with_its_pages(run: Run) -> None:
@@ -155,7 +161,7 @@ def test_checks_that_could_not_be_made_are_skipped_in_junit(run: Run) -> None:
     assert (suite.get("tests"), suite.get("skipped")) == (str(len(result.checks) + 3), "3")
     names = {case.get("name") for case in suite.iter("testcase") if case.find("skipped") is not None}
     assert names == {"plain drop", "CPU time", "peak memory"}
-    assert {s["name"] for s in json.loads(gate_json(result))["skipped"]} == names
+    assert {s["name"] for s in json.loads(json.dumps(as_json("gate", result)))["skipped"]} == names
     assert sum("was not checked, since there is no old run" in note for note in result.notes) == 3
 
 
@@ -189,7 +195,7 @@ def test_one_parser_alone_needs_no_allowance_for_others(tmp_path: Path) -> None:
     """Whoever asks for one parser asks one question; asked for all, the gate says what `compare` says."""
     old = fabricate_run(tmp_path / "old", 24, ("a", "b", "c", "d"), seed=1)
     new = fabricate_run(tmp_path / "new", 24, ("b", "c", "d", "a"), seed=2)
-    limits = GateLimits(max_failures=None)
+    limits = GateLimits(max_failures=None, regressions=False)
     (among,) = (c for c in gate_runs(new, old, limits).checks if c.parser == "a")
     verdict = next(c for c in compare_runs(old, new).comparisons if c.a == "a (new)").primary
     assert signed_interval(verdict.low, verdict.high) in among.found
@@ -209,7 +215,7 @@ def test_a_least_value(run: Run) -> None:
         run, None, GateLimits(minimum={"invented_numbers": 3}, max_failures=None), parsers=["fair"]
     ).failed
     assert undefined.found == "not defined here"
-    with pytest.raises(UsageError, match=r"no figure 'te_f1_cno' in tables; there are: .*\bap\b"):
+    with pytest.raises(UsageError, match=r"tables has no score 'te_f1_cno'; choose one of: .*\bap\b"):
         gate_runs(run, None, GateLimits(minimum={"te_f1_cno": 0.5}))
 
 
@@ -261,10 +267,9 @@ def test_a_baseline_is_small_and_serves_as_the_old_run(run: Run, tmp_path: Path)
 
 
 def test_from_the_command_line(run: Run, tmp_path: Path) -> None:
-    files = {kind: tmp_path / f"gate.{kind}" for kind in ("markdown", "json", "junit")}
+    files = {kind: tmp_path / f"gate.{kind}" for kind in ("markdown", "junit")}
     command = [
         "gate",
-        "--new",
         str(run.path),
         "--old",
         str(run.path),
@@ -272,7 +277,8 @@ def test_from_the_command_line(run: Run, tmp_path: Path) -> None:
     ]
     result = CliRunner().invoke(app, [*command, "--save", str(tmp_path / "kept")])
     assert result.exit_code == 0 and "Gate passed" in result.output
-    assert json.loads(files["json"].read_text())["passed"] is True
+    shown = CliRunner().invoke(app, [*command, "--json"])
+    assert shown.exit_code == 0 and json.loads(shown.stdout)["passed"] is True
     assert ElementTree.parse(files["junit"]).getroot().get("failures") == "0"
     assert (tmp_path / "kept" / "manifest.json").exists()
     failed = CliRunner().invoke(app, [*command, "--min", "te_f1_con=1.1", "--save", str(tmp_path / "not")])
@@ -285,7 +291,7 @@ def test_hostile_names_stay_text() -> None:
     result = GateResult((check,))
     assert "<script>" not in gate_markdown(result) and "<b>" not in gate_markdown(result)
     assert ElementTree.fromstring(gate_junit(result)).find("testcase/failure") is not None
-    assert json.loads(gate_json(result))["passed"] is False
+    assert json.loads(json.dumps(as_json("gate", result)))["passed"] is False
 
 
 def test_a_parser_that_fails_everywhere_fails_even_if_nothing_else_can_be_compared(
@@ -305,7 +311,7 @@ def test_a_parser_that_fails_everywhere_fails_even_if_nothing_else_can_be_compar
 
 @pytest.mark.parametrize("limits", [{"minimum": {"te_f1_con": float("nan")}}, {"max_drop": float("nan")}])
 def test_a_limit_that_is_no_number_is_refused(limits: dict[str, object]) -> None:
-    with pytest.raises(UsageError, match="is no number"):
+    with pytest.raises(UsageError, match="is not a number"):
         GateLimits(**limits)  # type: ignore[arg-type]
 
 
@@ -324,11 +330,32 @@ def without_two_pages(side: GateSide) -> tuple[GateSide, list[str]]:
     return changed(side, matches=matches), lost
 
 
+def other_outputs(side: GateSide, samples: list[str]) -> GateSide:
+    """The side, with other raw outputs on these pages."""
+    own = pl.col("sample").is_in(samples) & (pl.col("parser") == "good")
+    blob = pl.when(own).then(pl.lit("another")).otherwise(pl.col("blob"))
+    return changed(side, parses=side.tables.parses.with_columns(blob=blob))
+
+
 def test_two_pages_that_fall_to_nothing_are_named_and_can_be_forbidden(run: Run) -> None:
     old = GateSide.of(run, None)
     new, lost = without_two_pages(old)
     recipe = get_protocol(old.summary.protocol)
-    lenient = check_against(recipe, old, new, GateLimits(interval=False), ["good"])
+    default = check_against(recipe, old, other_outputs(new, lost), GateLimits(interval=False), ["good"])
+    assert [c.name for c in default.failed] == [
+        "lost tables",
+        "TE F1 Con: pages that got worse",
+        "errors that rose",
+    ]
+    assert all(sample in "".join(check.pages) for check in default.failed for sample in lost)
+    assert default.verdicts[0].startswith("good got worse on these pages: TE F1 Con ")
+    back = check_against(recipe, new, other_outputs(old, lost), GateLimits(), ["good"])
+    assert (
+        back.passed
+        and "improved on these pages" in back.verdicts[0]
+        and "2 pages better, 0 worse" in back.verdicts[0]
+    )
+    lenient = check_against(recipe, old, new, GateLimits(interval=False, regressions=False), ["good"])
     assert lenient.passed and {page.sample for page in lenient.worse} >= set(lost)
     assert any(change.label == "Missed" and change.new > change.old for change in lenient.errors["good"])
     text = gate_markdown(lenient)
@@ -346,7 +373,7 @@ def test_errors_and_pages_are_in_every_output(run: Run) -> None:
     new, lost = without_two_pages(old)
     recipe = get_protocol(old.summary.protocol)
     result = check_against(recipe, old, new, GateLimits(max_lost_tables=0), ["good"])
-    data = json.loads(gate_json(result))
+    data = json.loads(json.dumps(as_json("gate", result)))
     assert {page["sample"] for page in data["worse"]} >= set(lost)
     assert any(change["label"] == "Missed" for change in data["errors"]["good"])
     suite = ElementTree.fromstring(gate_junit(result))
@@ -372,13 +399,13 @@ def test_a_page_is_listed_once_and_what_is_left_out_is_counted(run: Run) -> None
         "p", "failing pages", False, "12", "≤ 0", tuple(f"page-{k}: crashed" for k in range(12))
     )
     assert "- page-9: crashed\n- and 2 more (--json has them all)\n" in gate_markdown(GateResult((failing,)))
-    assert "page-11: crashed" in gate_json(GateResult((failing,)))
+    assert "page-11: crashed" in json.dumps(as_json("gate", GateResult((failing,))))
 
 
 def test_an_old_run_that_is_named_and_absent_fails(run: Run, tmp_path: Path) -> None:
     absent = str(tmp_path / "baseline")
     failed = CliRunner().invoke(app, ["gate", str(run.path), "--old", absent])
-    assert isinstance(failed.exception, UsageError) and "is not there" in str(failed.exception)
+    assert isinstance(failed.exception, UsageError) and "does not exist" in str(failed.exception)
     lenient = ["gate", str(run.path), "--old", absent, "--max-failures", "99"]
     made = CliRunner().invoke(app, [*lenient, "--save", absent])
     assert made.exit_code == 0 and "no baseline" in made.output
@@ -424,11 +451,36 @@ def test_a_kernel_patch_is_no_other_machine(run: Run, tmp_path: Path) -> None:
         RunFolder.of(one).update_manifest(
             lambda m, k=kernel: m.model_copy(update={"machine": {"platform": k, **hardware}})
         )
-    assert timing_between(run, other, ["good", "fair"]).is_same_hardware
+    assert timing_between(run, other).is_same_hardware
     RunFolder.of(other).update_manifest(lambda m: m.model_copy(update={"machine": {**m.machine, "cpu": "z"}}))
-    found = timing_between(run, other, ["good", "fair"])
-    assert not found.is_same_hardware and "different machines" in found.note
-    assert timing_between(run, other, ["good"]).references == ("fair",)
+    found = timing_between(run, other)
+    assert not found.is_same_hardware and set(found.references) == {"good", "fair"}
+    scripts = [e.model_copy(update={"spec": f"{e.name}.py"}) for e in other.manifest.parsers]
+    RunFolder.of(other).update_manifest(lambda m: m.model_copy(update={"parsers": scripts}))
+    found = timing_between(run, other)
+    assert not found.references and "different machines" in found.note
+
+
+def test_an_unchanged_parser_is_the_clock_and_cannot_be_slower(run: Run, tmp_path: Path) -> None:
+    """A machine three times as slow fails neither parser; the one that is twice as slow beside it fails, with
+    its pages.
+    """
+    limits = GateLimits(max_slowdown=1.1, max_memory=1.2)
+    for factor, passed in ((3.0, True), (6.0, False)):
+        new = fabricate_run(tmp_path / f"new-{factor}", 40, ("good", "fair"))
+        script = [
+            e.model_copy(update={"fingerprint": "edited"}) if e.name == "good" else e
+            for e in new.manifest.parsers
+        ]
+        RunFolder.of(new).update_manifest(lambda m, s=script: m.model_copy(update={"parsers": s}))
+        slower = pl.when(pl.col("parser") == "good").then(factor).otherwise(3.0)
+        RunFolder.of(new).write_table("parses", new.table("parses").with_columns(pl.col("cpu_s") * slower))
+        result = gate_runs(new, run, limits)
+        checks = {c.parser: c for c in result.checks if c.name == "CPU time"}
+        assert checks["fair"].passed and "the same code" in checks["fair"].found
+        assert checks["good"].passed is passed and bool(checks["good"].pages) is not passed
+    assert all("(2.00 ×)" in page and " s → " in page for page in checks["good"].pages)
+    assert "(2.00 ×)" in gate_markdown(result)
 
 
 class DriftingSession:

@@ -42,7 +42,7 @@ def test_every_link_leads_to_a_page_and_every_page_is_linked(site: Path) -> None
 def test_a_page_that_nothing_declares_is_refused(source: RunSource, tmp_path: Path) -> None:
     site = Site(tmp_path, [source], ReportOptions(), PAGES)
     with pytest.raises(RuntimeError, match="no page of the report declares"):
-        site.page("surprise", template="figures.html")
+        site.page("surprise", template="charts.html")
 
 
 def test_a_page_that_is_linked_and_not_written_fails(source: RunSource, tmp_path: Path) -> None:
@@ -55,8 +55,8 @@ def test_a_new_page_is_linked_and_put_into_place(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def write(site: Site) -> None:
-        site.page("new", template="figures.html", parts=[])
-        site.page("new-1", template="figures.html", parts=[])
+        site.page("new", template="charts.html", parts=[])
+        site.page("new-1", template="charts.html", parts=[])
 
     new = ReportPage("new", write, "New", also=("new-*",))
     monkeypatch.setattr("parsemark.report.build.PAGES", (*PAGES, new))

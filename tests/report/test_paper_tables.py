@@ -15,20 +15,23 @@ from parsemark.cli.main import app
 from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import UnknownNameError
-from parsemark.protocols import Figure, get_protocol
-from parsemark.protocols.charts import DataTable, TableColumn, TableRow
+from parsemark.protocols import Figure
 from parsemark.report import build_report
+from parsemark.report.drawing import DataTable, TableColumn, TableRow
 from parsemark.report.paper_tables import (
     RunTableSet,
     choose_tables,
     run_tables,
+    sampling,
     tables_of,
     to_csv,
     to_latex,
     to_markdown,
 )
+from parsemark.report.presentations import tables
 from parsemark.report.source import RunSource
 from parsemark.store import Run
+from parsemark.store.summary import NewTypes, Ranking, State, Verdict
 
 SMALL = DataTable(
     "small",
@@ -36,8 +39,10 @@ SMALL = DataTable(
     "Of two parsers.",
     (TableColumn("F1", group="TD"), TableColumn("s", "seconds", higher_is_better=False, group="TD")),
     (
-        TableRow("a_b & <i>", (Figure(value=0.5, low=0.4, high=0.6, n=9), Figure(value=2.0))),
-        TableRow("=1+1|", (Figure(value=0.75), Figure(value=0.1))),
+        TableRow(
+            "a_b & <i>", (Figure(value=0.5, low=0.4, high=0.6, n=9), Figure(value=2.0, low=1.0, high=3.0))
+        ),
+        TableRow("=1+1|", (Figure(value=0.75, low=0.7, high=0.8), Figure(value=0.1, low=0.09, high=0.11))),
         TableRow("none", (None, None)),
     ),
 )
@@ -49,11 +54,11 @@ def by_key(source: RunSource) -> dict[str, DataTable]:
 
 def test_the_best_is_bold_and_names_cannot_break_out() -> None:
     markdown = to_markdown(SMALL)
-    assert "| a\\_b & \\<i\\> | 0.500 [0.400, 0.600] | 2.00 |" in markdown
-    assert "| =1+1\\| | **0.750** | **0.100** |" in markdown
+    assert "| a\\_b & \\<i\\> | 0.500 [0.400, 0.600] | 2.00 [1.00, 3.00] |" in markdown
+    assert "| =1+1\\| | **0.750** [0.700, 0.800] | **0.100** [0.090, 0.110] |" in markdown
     latex = to_latex(SMALL)
-    assert r"a\_b \& <i> & 0.500 {\scriptsize [0.400, 0.600]} & 2.00 \\" in latex
-    assert r"\textbf{0.750} & \textbf{0.100} \\" in latex
+    assert r"a\_b \& <i> & 0.500 {\scriptsize [0.400, 0.600]} & 2.00 {\scriptsize [1.00, 3.00]} \\" in latex
+    assert r"\textbf{0.750} {\scriptsize [0.700, 0.800]} & \textbf{0.100}" in latex
     assert r"\multicolumn{2}{c}{TD}" in latex
     rows = list(csv.reader(io.StringIO(to_csv(SMALL))))
     assert rows[0][:6] == ["Parser", "TD F1", "TD F1 low", "TD F1 high", "TD F1 n", "TD F1 best"]
@@ -65,6 +70,52 @@ def test_the_best_is_bold_and_names_cannot_break_out() -> None:
 def test_nothing_is_best_where_all_are_equal() -> None:
     rows = tuple(TableRow(name, (Figure(value=0.0),)) for name in "ab")
     assert DataTable("x", "", "", (TableColumn("n"),), rows).best(0) == frozenset()
+
+
+def bold(column: TableColumn, *figures: Figure) -> frozenset[int]:
+    rows = [TableRow("abcd"[k], (figure,)) for k, figure in enumerate(figures)]
+    return DataTable("x", "", "", (column,), tuple(rows)).best(0)
+
+
+def test_a_best_that_is_not_resolved_is_not_bold() -> None:
+    score, nobody = TableColumn("F1"), frozenset[int]()
+    ahead, near = Figure(value=0.8, low=0.7, high=0.9), Figure(value=0.75, low=0.6, high=0.85)
+    behind, unsure = Figure(value=0.2, low=0.1, high=0.3), Figure(value=0.2)
+    assert bold(score, ahead, behind) == {0} and bold(score, ahead, near) == nobody
+    assert bold(score, ahead, ahead, behind) == {0, 1}
+    assert bold(score, ahead, unsure) == nobody, "without intervals nothing is known"
+    failures = TableColumn("failures", "count", higher_is_better=False)
+    assert bold(failures, Figure(value=3), Figure(value=0)) == {1}
+    tested = TableColumn("F1", leaders=frozenset())
+    assert bold(tested, ahead, behind) == nobody, "the verdicts decide where there are any"
+    assert bold(TableColumn("F1", leaders=frozenset("a")), ahead, near) == {0}
+
+
+def test_the_caption_names_the_sampling_unit_and_what_is_open(source: RunSource) -> None:
+    summary = source.summary
+    new_types = NewTypes(attribute="maker", n_types=4, scores={})
+    verdicts = [verdict("a", "b", "not_resolved"), verdict("a", "c", "better")]
+    ranking = Ranking(
+        figure="f", best="a", ranks=dict.fromkeys("abc", (1, 3)), verdicts=verdicts, n_documents=42
+    )
+    shown = summary.model_copy(
+        update={
+            "ranking": ranking.model_copy(update={"new_types": new_types}),
+            "parsers": {name: {} for name in "abc"},
+        }
+    )
+    said = " ".join(sampling(shown))
+    assert "95 % CI, documents like these: sampled are 42 documents of 4 makers, types fixed." in said
+    assert "Not decidable: a against b." in said and "Not decidable for new document types: 4 makers" in said
+    few = summary.model_copy(update={"ranking": ranking.model_copy(update={"n_documents": 3})})
+    assert sampling(few) == ["No intervals: 3 documents are too few to generalise."]
+
+
+def verdict(a: str, b: str, state: State) -> Verdict:
+    return Verdict(
+        a=a, b=b, figure="f", value_a=0.9, value_b=0.8, difference=0.1, low=0.0, high=0.2, p=0.1, state=state,
+        n_documents=42,
+    )  # fmt: skip
 
 
 def test_the_leaderboard_has_the_summary_s_numbers(source: RunSource, run: Run) -> None:
@@ -144,7 +195,7 @@ def test_the_command_prints_or_writes(run: Run, tmp_path: Path) -> None:
     arguments = ["export", str(run.path), "--format", "csv", "--table", "all", "--out", str(tmp_path / "out")]
     assert CliRunner().invoke(app, arguments).exit_code == 0
     assert len(list((tmp_path / "out").glob("*.csv"))) == len(
-        [line for line in listed.output.splitlines() if "not here" not in line]
+        [line for line in listed.output.splitlines() if "not available" not in line]
     )
 
 
@@ -178,7 +229,7 @@ def test_a_table_without_its_data_says_what_is_missing(run: Run, tmp_path: Path)
     for key, what in missing.items():
         assert said(str(imported.path), "--table", key).startswith(f"There is no {key} here: it needs ")
         assert what in said(str(imported.path), "--table", key)
-    assert "soric-3                  not here: needs" in said(str(imported.path), "--table", "list")
+    assert "soric-3                  not available: needs" in said(str(imported.path), "--table", "list")
     other = said(str(run.path), "--table", "omnidocbench-7")
     assert "omnidocbench-7 is a table of the protocol document" in other and "--protocol document" in other
 
@@ -187,7 +238,7 @@ def test_needs_are_those_of_the_tables_that_are_made(run: Run) -> None:
     """A table of a publication that nobody says the needs of could go missing without a word."""
     made = {table.key for table in run_tables([run.path], "tables").found}
     papers = {key for key in made if key.startswith(("soric-", "ap-", "f1-"))}
-    assert papers and papers <= set(get_protocol("tables").presentation().paper_table_needs)
+    assert papers and papers <= set(tables.DRAWING.paper_table_needs)
 
 
 def test_the_semantic_protocol_has_its_paper_s_table_and_histogram(blank_pdf: Path, tmp_path: Path) -> None:
@@ -196,7 +247,7 @@ def test_the_semantic_protocol_has_its_paper_s_table_and_histogram(blank_pdf: Pa
     score_run(run, protocols=["semantic"], n_workers=1)
     source = RunSource(Run.open(run.path), "semantic")
     assert [row.label for row in by_key(source)["horn-3"].rows] == source.summary.ordered()
-    (together, *_) = [c for s in source.shown.charts(source) for c in s.charts]
+    (together, *_) = [c for s in source.drawing.charts(source) for c in s.charts]
     n_tables = run.table("samples")["n_tables"].sum()
     for series in together.series:
         counted = source.summary.details["histogram"][series.name]

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.browser
 
 PAGES = (
     "index.html",
-    "figures.html",
+    "charts.html",
     "viewer.html",
     "compare.html",
     "provenance.html",
@@ -128,7 +128,9 @@ def test_columns_without_room_are_folded_under_a_button(open_page: Open, site: P
     page = ready(open_page(f"{site.as_uri()}/index.html", viewport={"width": width, "height": 844}))
     frame = "document.getElementById('board').parentElement"
     assert page.evaluate(f"{frame}.scrollWidth <= {frame}.clientWidth"), "nothing is cut"
-    assert page.evaluate(f"{frame}.getBoundingClientRect().top") < 844, "the table is on the first screen"
+    questions = page.locator("#verdict dt").all_inner_texts()
+    assert questions[:2] == ["Which parser?", "How sure?"] and questions[-1] == "What next?"
+    assert page.locator("#verdict div").last.bounding_box()["y"] < 844, "the first screen answers them all"
     shown = page.locator("#board thead th:visible")
     assert {"name", "rank", "te_f1_con", "failures"} <= {h.get_attribute("data-key") for h in shown.all()}
     hidden = page.locator("#board thead th").count() - shown.count()
@@ -168,7 +170,7 @@ def test_the_theme_can_be_chosen_and_is_kept(open_page: Open, server: str) -> No
 
 
 def test_charts_can_be_read_as_tables_and_taken_away(open_page: Open, site: Path) -> None:
-    page = ready(open_page(f"{site.as_uri()}/figures.html", accept_downloads=True))
+    page = ready(open_page(f"{site.as_uri()}/charts.html", accept_downloads=True))
     figure = page.locator("#figure-quality-time")
     figure.get_by_role("button", name="Numbers").click()
     assert figure.locator(".chart-data tbody tr").count() >= 4

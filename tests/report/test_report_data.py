@@ -16,14 +16,14 @@ from parsemark.corpora import load_corpus
 from parsemark.corpora.render import corpus_pictures
 from parsemark.errors import UsageError
 from parsemark.plain_words import format_value
-from parsemark.protocols.charts import Chart, Series
-from parsemark.protocols.tables.soric_charts import N_BINS
 from parsemark.report import build_report
 from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import all_sections, pareto_front
 from parsemark.report.chunks import MAX_CELL_CHARACTERS, MAX_CELLS, decode, prediction_json, write_chunk
+from parsemark.report.drawing import Chart, Series
 from parsemark.report.names import page_file, safe_name
 from parsemark.report.page_chunks import _scores
+from parsemark.report.presentations.tables.charts import N_BINS
 from parsemark.report.source import RunSource, page_values
 from parsemark.report.viewer import element_table, write_images
 from parsemark.store import Run
@@ -45,7 +45,7 @@ def series_of(chart: Chart, name: str, **facts: object) -> Series:
 
 
 def test_every_number_of_the_leaderboard_is_in_the_summary(site: Path, run: Run) -> None:
-    rows = chunk(site, "leaderboards/index")["slices"][""]["rows"]
+    rows = chunk(site, "leaderboards/1")["slices"][""]["rows"]
     summary = run.summary()
     assert set(rows) == set(summary.parsers)
     checked = 0
@@ -58,7 +58,7 @@ def test_every_number_of_the_leaderboard_is_in_the_summary(site: Path, run: Run)
 
 
 def test_slices_have_the_protocol_s_numbers(site: Path, run: Run) -> None:
-    slices = chunk(site, "leaderboards/index")["slices"]
+    slices = chunk(site, "leaderboards/1")["slices"]
     (scans,) = [s for s in run.summary().slices if (s.attribute, s.value) == ("scan", "true")]
     for name in run.summary().parsers:
         expected = scans.figures[name]["te_f1_con"].value
@@ -68,7 +68,7 @@ def test_slices_have_the_protocol_s_numbers(site: Path, run: Run) -> None:
 
 
 def test_failures_of_a_slice_are_counted(site: Path, run: Run) -> None:
-    row = chunk(site, "leaderboards/index")["slices"]["tables=without tables"]["rows"]["poor"]["cells"]
+    row = chunk(site, "leaderboards/1")["slices"]["tables=without tables"]["rows"]["poor"]["cells"]
     negative = run.table("samples").filter(pl.col("n_tables") == 0)["sample"].implode()
     own = run.table("parses").filter((pl.col("parser") == "poor") & pl.col("sample").is_in(negative))
     assert row["failures"]["value"] == (own["status"] != "ok").sum()
@@ -240,7 +240,7 @@ def test_folders_of_others_are_never_removed(run: Run, tmp_path: Path) -> None:
 def test_other_corpora_can_be_chosen(run: Run, tmp_path: Path) -> None:
     other = fabricate_run(tmp_path / "other", 6, ("good", "unknown here"), seed=5)
     build_report(run.path, tmp_path / "site", also=[other.path])
-    found = chunk(tmp_path / "site", "leaderboards/index")["slices"]
+    found = chunk(tmp_path / "site", "leaderboards/1")["slices"]
     (key,) = [k for k in found if k.startswith("corpus=")]
     assert found[key]["n_pages"] == 6
     assert set(found[key]["rows"]) == {"good"}

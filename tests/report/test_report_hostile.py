@@ -163,7 +163,7 @@ def test_nothing_runs_and_nothing_breaks(open_page: Callable[..., Any], hostile_
 
 @pytest.mark.browser
 def test_the_viewer_shows_attacks_as_text(open_page: Callable[..., Any], hostile_site: Path) -> None:
-    page = open_page(f"{hostile_site.as_uri()}/viewer.html")
+    page = open_page(f"{hostile_site.as_uri()}/viewer.html#queue=all")
     page.wait_for_selector("html[data-ready]", state="attached")
     seen = ""
     for number in range(len(PARSERS)):

@@ -9,10 +9,10 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
-from parsemark.protocols.charts import Chart, ChartAxis, Series
 from parsemark.report.charts.catalogue import all_sections
 from parsemark.report.charts.paper import draw_chart, plain, save_chart
 from parsemark.report.colours import PALETTE, colour_indices, stylesheet
+from parsemark.report.drawing import Chart, ChartAxis, Series
 from parsemark.report.source import RunSource
 from parsemark.store import Run
 
@@ -86,7 +86,7 @@ def test_report_of_no_run_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_figures_command(run: Run, source: RunSource, tmp_path: Path) -> None:
-    arguments = ["figures", str(run.path), "--format", "png", "--out", str(tmp_path)]
+    arguments = ["export", str(run.path), "--format", "charts-png", "--out", str(tmp_path)]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0
     assert {Path(line).stem for line in result.output.split()} == set(charts(source))
@@ -97,8 +97,8 @@ def test_names_beside_points_that_lie_close_do_not_cover_each_other() -> None:
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
-    from parsemark.protocols.charts import Chart, ChartAxis, Series
     from parsemark.report.charts.paper import draw_chart
+    from parsemark.report.drawing import Chart, ChartAxis, Series
 
     names = [f"parser-{k}(option=long)" for k in range(8)]
     series = tuple(Series(n, "points", (1 + k / 100,), (0.8,), parser=n) for k, n in enumerate(names))

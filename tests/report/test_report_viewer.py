@@ -1,5 +1,6 @@
 """The page viewer in a real browser."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from parsemark.report.source import RunSource
+from parsemark.report.source import RunSource, page_values
 from parsemark.store import Run
 
 pytestmark = pytest.mark.browser
@@ -38,7 +39,8 @@ def test_a_link_leads_to_page_table_and_parser(open_page: Open, site: Path, run:
     assert page.locator("#title").inner_text() == match["sample"]
     assert page.locator("#parser").evaluate("s => s.selectedOptions[0].textContent") == "fair"
     chosen = page.locator('.match[aria-pressed="true"]')
-    assert match["truth"][0] in chosen.inner_text()
+    assert "“Head over all”" in chosen.inner_text(), "named by its first cell"
+    assert match["truth"][0] in chosen.locator(".ids").get_attribute("title")
     scores = run.table("scores").filter(
         (pl.col("sample") == match["sample"])
         & (pl.col("parser") == "fair")
@@ -49,6 +51,18 @@ def test_a_link_leads_to_page_table_and_parser(open_page: Open, site: Path, run:
     assert f"TEDS {scores['value'][0]:.3f}" in chosen.inner_text()
 
 
+def test_it_opens_on_the_leader_at_its_worst_page_beside_the_runner_up(
+    open_page: Open, site: Path, source: RunSource
+) -> None:
+    page = show(open_page, site)
+    chosen = "s => s.selectedOptions[0].textContent"
+    shown = [page.locator(name).evaluate(chosen) for name in ("#parser", "#beside")]
+    assert shown == source.summary.ordered()[:2]
+    values = page_values(source, shown[0])
+    of_page = values[list(source.samples["sample"]).index(page.locator("#title").inner_text())]
+    assert of_page is not None and of_page <= sorted(v for v in values if v is not None)[3]
+
+
 def test_a_name_that_the_report_does_not_have_is_said(open_page: Open, site: Path) -> None:
     page = show(open_page, site, "#parser=gone&with=good")
     assert "does not have gone, so something else is shown" in page.locator("#unknown").inner_text()
@@ -56,7 +70,7 @@ def test_a_name_that_the_report_does_not_have_is_said(open_page: Open, site: Pat
 
 
 def test_stepping_by_button_and_key_changes_the_address(open_page: Open, site: Path) -> None:
-    page = show(open_page, site)
+    page = show(open_page, site, "#queue=all")
     assert page.locator("#position").inner_text() == "1 of 24"
     settled(page, lambda: page.get_by_role("button", name="Next").click())
     assert page.locator("#title").inner_text() == "page-001"
@@ -94,7 +108,33 @@ def test_attributes_restrict_the_pages(open_page: Open, site: Path) -> None:
     page = show(open_page, site)
     settled(page, lambda: page.locator("#filter").select_option("scan=yes"))
     assert page.locator("#position").inner_text() == "1 of 4"
-    assert "scan true" in page.locator("#attributes").inner_text()
+    assert "scan" in page.locator("#attributes").text_content()
+
+
+def test_search_and_filters_combine_and_stand_in_the_address(
+    open_page: Open, site: Path, run: Run, source: RunSource
+) -> None:
+    page = show(open_page, site, "#parser=good&queue=all")
+    settled(page, lambda: (page.locator("#find").fill("alp"), page.locator("#find").press("Enter")))
+    with_word = set()
+    for sample in source.samples["sample"]:
+        outputs = [run.prediction(sample, parser.name).elements for parser in source.parsers]
+        elements = [*run.truth(sample).elements, *(e for own in outputs for e in own)]
+        cells = " ".join(cell.text for e in elements if e.table for cell in e.table.cells).lower()
+        if any(word.startswith("alp") for word in re.findall(r"[^\W_]+", cells)):
+            with_word.add(sample)
+    assert 0 < len(with_word) < 24
+    assert page.locator("#position").inner_text().endswith(f"of {len(with_word)}")
+    settled(page, lambda: page.locator("#filter").select_option("columns=1"))
+    one_column = [s for s in with_word if source.attributes[s]["columns"] == 1]
+    assert page.locator("#position").inner_text().endswith(f"of {len(one_column)}")
+    settled(page, lambda: (page.locator("#from").fill("0.99"), page.locator("#from").press("Enter")))
+    n_good = int(page.locator("#position").inner_text().split(" of ")[-1])
+    assert 0 < n_good <= len(one_column)
+    again = show(open_page, site, f"#{page.url.partition('#')[2]}")
+    assert again.locator("#position").inner_text().endswith(f"of {n_good}"), "the address keeps them"
+    settled(again, lambda: again.get_by_role("button", name="Remove columns=1").click())
+    assert "filter=" not in again.url and "find=alp" in again.url
 
 
 def test_boxes_can_be_hidden(open_page: Open, site: Path) -> None:
@@ -193,6 +233,6 @@ def test_a_page_without_truth_shows_what_was_predicted_unjudged(open_page: Open,
     }"""
     table = {"n_rows": 1, "n_cols": 1, "cells": [{"row": 0, "col": 0, "text": "a"}]}
     said = page.evaluate(shown, [{"id": "p0", "table": table}, {"id": "p1", "text": "no table"}])
-    assert "no truth" in said and "predicted" in said and "p0" in said
+    assert "no truth" in said and "predicted" in said and "“a”" in said
     assert "invented" not in said and "p1" not in said
     assert "no truth" in page.evaluate(shown, []) and "neither true" not in page.evaluate(shown, [])

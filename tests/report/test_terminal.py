@@ -3,7 +3,7 @@ import io
 from rich.console import Console
 
 from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
-from parsemark.report.terminal import leaderboard
+from parsemark.report.terminal_leaderboard import leaderboard
 
 
 def figure(value: float | None, low: float | None = None, high: float | None = None) -> Figure:
@@ -141,6 +141,6 @@ def test_no_figure_is_cut_at_any_width() -> None:
 
 
 def test_columns_without_room_are_named() -> None:
-    assert not any("no room" in line for line in shown(120))
+    assert not any("lack of width" in line for line in shown(120))
     words = " ".join(line.strip() for line in shown(44))
-    assert "no room here for Other, Failures: see a wider terminal, or parsemark report" in words
+    assert "hidden for lack of width: Other, Failures; see parsemark report" in words

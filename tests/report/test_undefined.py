@@ -19,15 +19,15 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import ParsemarkError
 from parsemark.plain_words import UNDEFINED
 from parsemark.report import build_report
-from parsemark.report.board_site import build_board
 from parsemark.report.comparison_text import (
     comparison_markdown,
-    gate_json,
     gate_junit,
     gate_markdown,
     runs_markdown,
 )
-from parsemark.report.terminal import leaderboard
+from parsemark.report.leaderboard_site import build_board
+from parsemark.report.terminal_leaderboard import leaderboard
+from parsemark.schemas import as_json
 from parsemark.store import Run, RunFolder
 from parsemark.store.bundle import write_bundle
 from parsemark.verdicts.comparison import compare_parsers, compare_runs
@@ -129,7 +129,7 @@ def test_every_page_of_the_report_is_written(runs: tuple[Run, Run], tmp_path: Pa
     names = {page.name for page in pages}
     assert {
         "index.html",
-        "figures.html",
+        "charts.html",
         "tables.html",
         "viewer.html",
         "compare.html",
@@ -167,7 +167,7 @@ def test_comparison_and_gate_say_what_is_not_defined(runs: tuple[Run, Run]) -> N
         looked_at = {check.parser for check in result.checks if "drop" in check.name}
         left = {skipped.parser for skipped in result.skipped if "drop" in skipped.name}
         assert (looked_at, left) == (defined, set(OLD) - defined), protocol
-        written = [gate_markdown(result), gate_json(result), gate_junit(result)]
+        written = [gate_markdown(result), json.dumps(as_json("gate", result)), gate_junit(result)]
         assert all(map(no_figure_is_python, written))
         assert json.loads(written[1])["checks"] and ElementTree.fromstring(written[2]).tag == "testsuite"
         compared = compare_runs(old, new, protocol)
@@ -176,9 +176,7 @@ def test_comparison_and_gate_say_what_is_not_defined(runs: tuple[Run, Run]) -> N
         for comparison in compared.comparisons:
             name = comparison.a.removesuffix(" (new)")
             row = next(line for line in text.splitlines() if line.startswith(f"| {name} |"))
-            assert (f"| {UNDEFINED} | {UNDEFINED} | {UNDEFINED} | not resolved |" in row) is (
-                name not in defined
-            )
+            assert (f"| {UNDEFINED} | {UNDEFINED} | not resolved |" in row) is (name not in defined)
 
 
 def test_commands_end_with_an_answer_or_one_line(runs: tuple[Run, Run], tmp_path: Path) -> None:
@@ -212,7 +210,9 @@ def test_figures_for_papers_are_drawn(runs: tuple[Run, Run], tmp_path: Path) -> 
     pytest.importorskip("matplotlib")
     for run in runs:
         out = tmp_path / run.path.name
-        result = CliRunner().invoke(app, ["figures", str(run.path), "--out", str(out), "--format", "svg"])
+        result = CliRunner().invoke(
+            app, ["export", str(run.path), "--out", str(out), "--format", "charts-svg"]
+        )
         assert result.exit_code == 0, result.output
 
 

@@ -10,9 +10,10 @@ from tests.report.test_gate import edit_runs
 from tests.report.test_undefined import TABLE, finds_nothing, invents, make_run, with_tables
 from tests.report.test_words import summary_of
 
-from parsemark.protocols import Figure, RunParser
+from parsemark.protocols import Figure
 from parsemark.report import build_report, parser_page
 from parsemark.report.charts.catalogue import TIME, trade_off
+from parsemark.report.drawing import RunParser
 from parsemark.report.parser_page import FEWEST, profile
 from parsemark.report.source import RunSource
 from parsemark.store import Run, RunFolder
@@ -90,6 +91,6 @@ def test_the_front_is_that_of_the_better_ones() -> None:
     }
     parsers = [RunParser(name, 0, name) for name in values]
     chart = trade_off(figures, SimpleNamespace(summary=summary, parsers=parsers))
-    assert chart is not None and "Down and to the left is better" in chart.caption
+    assert chart is not None and "Better is down and left" in chart.caption
     front = chart.series[0]
     assert list(zip(front.x, front.y, strict=True)) == [(0.5, 0.4), (1.0, 0.4), (1.0, 0.1)]

@@ -7,13 +7,14 @@ import pytest
 from tests.report.test_undefined import fails, make_run, with_tables
 from tests.store.fabricate import fabricate_run
 
-from parsemark.protocols import Figure, FigureInfo, Ranking, RunParser, Summary, Verdict
-from parsemark.protocols.figures.summary import State
+from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
 from parsemark.report import build_report
 from parsemark.report.comparison_text import comparison_markdown, side_by_side
+from parsemark.report.drawing import RunParser
 from parsemark.report.leaderboard_table import leaderboard_table
 from parsemark.report.names import safe_name
-from parsemark.report.terminal import leaderboard
+from parsemark.report.terminal_leaderboard import leaderboard
+from parsemark.store.summary import State
 from parsemark.verdicts.comparison import compare_parsers
 
 

@@ -93,5 +93,5 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(UsageError, match="at least two"):
         cross_calibrated([0.5] * 50, [True] * 50, ["d"] * 50)
     for data in ({}, {"method": "beta", "parameters": [1]}, {"method": "isotonic", "parameters": [1, 2, 3]}):
-        with pytest.raises(FormatError, match="no calibrator"):
+        with pytest.raises(FormatError, match="not a calibrator"):
             Calibrator.from_json(data)

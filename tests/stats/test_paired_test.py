@@ -40,7 +40,7 @@ def test_all_pairs_are_wider_than_one() -> None:
 
 
 @settings(max_examples=30)
-@given(st.integers(0, 10_000), st.integers(3, 20), st.integers(2, 5))
+@given(st.integers(0, 10_000), st.integers(6, 20), st.integers(2, 5))
 def test_p_and_interval_say_the_same(seed: int, n: int, m: int) -> None:
     rng = np.random.default_rng(seed)
     sums = {str(k): scores(*rng.random(n)) for k in range(m)}
@@ -60,7 +60,7 @@ def test_turning_a_pair_turns_the_sign() -> None:
 def test_identical_contestants_are_equal_as_far_as_documents_were_drawn() -> None:
     """What may be unseen is all that is left: the limit of contestants that differ less and less."""
     rng = np.random.default_rng(8)
-    for n in (3, 11, 12, 42):
+    for n in (11, 12, 42):
         values, noise = rng.random(n) * 0.9, rng.random(n)
         same = scores(*values)
         (found,) = contrasts({"a": same, "b": same}, mean, [("a", "b")])
@@ -93,15 +93,15 @@ def test_equal_is_what_agrees_on_every_document_not_in_the_mean() -> None:
 
 
 def test_what_was_not_drawn_is_in_proportion_where_there_is_no_upper_end() -> None:
-    costs = scores(0.002, 0.003, 0.002, 0.004)
+    costs = scores(0.002, 0.003, 0.002, 0.004, 0.003, 0.002)
     (found,) = contrasts({"a": costs, "b": costs}, mean, [("a", "b")], bounds="positive")
     assert found.high is not None and 0 < found.high < 0.001
 
 
 def test_the_same_difference_everywhere_is_as_sure_as_the_sign_test() -> None:
-    few = contrasts({"a": scores(*[0.9] * 4), "b": scores(*[0.5] * 4)}, mean, [("a", "b")])[0]
+    few = contrasts({"a": scores(*[0.9] * 6), "b": scores(*[0.5] * 6)}, mean, [("a", "b")])[0]
     many = contrasts({"a": scores(*[0.9] * 20), "b": scores(*[0.5] * 20)}, mean, [("a", "b")])[0]
-    assert few.p == 2**-3 and few.low < 0
+    assert few.p == 2**-5 and few.low > 0
     assert many.p == 2**-19 and many.low > 0
 
 
@@ -133,9 +133,9 @@ def test_few_documents_that_agree_resolve_nothing(n: int, spread: float) -> None
     ones = np.ones(n)
     good = np.stack([ones - spread * np.arange(n) / n, ones], axis=1)
     (found,) = contrasts({"a": good, "b": np.stack([0 * ones, ones], axis=1)}, mean, [("a", "b")])
-    assert found.low is not None and found.high is not None
     assert found.p >= 2.0 ** (1 - n)
-    assert (found.p < 0.05) == (found.low > 0) == (n >= 6)
+    assert (found.p < 0.05) == (found.low is not None and found.low > 0) == (n >= 6)
+    assert (found.low is None) == (found.high is None) == (n < 6)
 
 
 def f1(totals: np.ndarray) -> np.ndarray:
@@ -210,13 +210,3 @@ def test_many_documents_agree_with_signs() -> None:
     few = contrasts({name: own[:-1] for name, own in sums.items()}, mean, pairs)
     for c, d in zip(many, few, strict=True):
         assert c.high - c.low == pytest.approx(d.high - d.low, rel=0.05)
-
-
-def test_strata_take_differences_of_kinds_as_given() -> None:
-    """Two kinds on which the difference is known exactly: the whole is known, however far kinds are apart."""
-    gaps = np.array([0.4] * 10 + [-0.2] * 10) + np.random.default_rng(0).normal(0, 0.01, 20)
-    sums = {"a": scores(*(0.5 + gaps / 2)), "b": scores(*(0.5 - gaps / 2))}
-    (open_,) = contrasts(sums, mean, [("a", "b")])
-    (within,) = contrasts(sums, mean, [("a", "b")], strata=["x"] * 10 + ["y"] * 10)
-    assert within.difference == open_.difference == pytest.approx(0.1, abs=0.01)
-    assert within.p < 0.05 and within.high - within.low < 0.8 * (open_.high - open_.low)

@@ -50,7 +50,7 @@ def test_damaged_tables(sound: Run, tmp_path: Path, table: str, damage: str) -> 
 
     shutil.copytree(sound.path, tmp_path / "run")
     run = Run.open(tmp_path / "run")
-    path = RunFolder.of(run).files.path_of(table)
+    path = RunFolder.of(run).files.path_of(table, run.protocols[0])
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
     try:
         run.table(table)
@@ -91,7 +91,7 @@ def test_a_whole_line_of_a_journal_that_is_no_object(tmp_path: Path, line: str) 
     (run.path / "journal").mkdir()
     good = json.dumps(ParseRecord("s", "p", Status.OK, "k").to_json())
     (run.path / "journal" / "1-a.jsonl").write_text(f"{line}\n{good}\n")
-    with pytest.raises(StoreError, match=r"1-a\.jsonl, line 1 is no record\. .* parsed again"):
+    with pytest.raises(StoreError, match=r"1-a\.jsonl, line 1 is not a record\. .* parsed again"):
         run.records()
 
 
@@ -118,5 +118,5 @@ def test_folders_that_are_links_are_not_written_to(sound: Run, tmp_path: Path, n
 
 def test_a_folder_of_runs_is_no_run(tmp_path: Path) -> None:
     Run.create(tmp_path / "runs" / "one", fabricate_manifest())
-    with pytest.raises(StoreError, match="holds the run one"):
+    with pytest.raises(StoreError, match="contains the run one"):
         Run.create(tmp_path / "runs", fabricate_manifest())

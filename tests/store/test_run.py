@@ -1,5 +1,7 @@
 import json
 import multiprocessing
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -39,6 +41,20 @@ def test_fabricated_run_has_every_table(tmp_path: Path) -> None:
     blob = run.table("parses").filter(pl.col("status") == "ok")["blob"][0]
     assert json.loads(run.raw(blob))["format"] == "elements"
     assert set(run.summary().parsers) == {"good", "fair", "poor"}
+
+
+def test_reading_a_run_loads_no_corpus_protocol_or_parser(tmp_path: Path) -> None:
+    run = fabricate_run(tmp_path / "run")
+    code = """
+import sys
+from parsemark.store import Run
+run = Run.open(sys.argv[1])
+run.summary(), run.table("scores"), run.records(), run.truth("page-000"), run.manifest.engines
+rooms = {name.split(".")[1] for name in sys.modules if name.startswith("parsemark.")}
+print(sorted(rooms & {"corpora", "protocols", "parsers", "consensus", "judges", "engine", "report"}))
+"""
+    done = [sys.executable, "-c", code, str(run.path)]
+    assert subprocess.run(done, capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
 def test_equal_seeds_give_equal_runs(tmp_path: Path) -> None:

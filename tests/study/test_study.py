@@ -262,7 +262,7 @@ def test_few_tables_resolve_nothing_and_the_command_says_so(tmp_path: Path) -> N
         assert done.exit_code == 0, done.output
         assert ("resolve nothing" in done.output) == (n_tables == 5)
         assert "('t9/bad'): ratings: ratings are numbers from 0 to 10" in done.output
-        assert "true and false are no numbers" in done.output
+        assert "true and false are not numbers" in done.output
         found = json.loads((tmp_path / "out" / "correlations.json").read_text())["cell_f1"]
         assert (found["ci95"] is None) == (n_tables == 5)
         printed = [line for line in done.stdout.splitlines() if not line.startswith("Written")]

@@ -113,28 +113,6 @@ def test_a_daemon_does_not_outlive_a_supervisor_that_was_killed(tmp_path: Path) 
     assert not is_running(int((tmp_path / "pid").read_text()))
 
 
-_POOL = """
-import os, time
-from parsemark.system.processes import process_pool
-
-if __name__ == "__main__":
-    with process_pool(2) as pool:
-        print(*{pool.submit(os.getpid).result() for _ in range(4)}, flush=True)
-        pool.submit(time.sleep, 600).result()
-"""
-
-
-def test_the_processes_of_a_pool_end_with_a_command_that_is_killed(tmp_path: Path) -> None:
-    (tmp_path / "pool.py").write_text(_POOL)
-    command = [sys.executable, str(tmp_path / "pool.py")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        workers = [int(pid) for pid in process.stdout.readline().split()]
-        assert workers
-        process.kill()
-    wait_until(lambda: not any(is_running(pid) for pid in workers))
-
-
 def test_a_confined_program_may_read_the_settings_of_every_java() -> None:
     settings = [path.resolve() for path in Path("/usr/lib/jvm").glob("*/conf/security/java.security")]
     if not settings:

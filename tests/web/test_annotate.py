@@ -85,7 +85,6 @@ def runs_of(folder: Path, out: Path, tables: dict[str, list[list[str]]]) -> list
         (out / name / f"{first_sample(folder)}.html").write_text(f"<table>{body}</table>")
         run = str(out / f"run-{name}")
         arguments = [
-            "--predictions",
             str(out / name),
             "--corpus",
             f"folder:{folder}",
@@ -129,13 +128,11 @@ def test_what_is_accepted_is_truth_and_nothing_else(folder: Path) -> None:
         second = Annotator(links[LINK], "Ada", sample[:-1] + "2")
         second.accept()
         assert truth(folder, 2).elements == ()
-    listed = CliRunner().invoke(app, ["corpus", "list", f"folder:{folder}"])
+    listed = CliRunner().invoke(app, ["corpus", "info", f"folder:{folder}", "--pages"])
     assert "2 of 3 pages" in listed.output and "report-p1, report-p3" in " ".join(listed.output.split())
 
 
-@pytest.mark.parametrize(
-    "name", ["report.p1.t1.csv", "report.p1.html", "report/page-1-table-1.csv", "report.p1.md"]
-)
+@pytest.mark.parametrize("name", ["report.p1.t1.csv", "report.p1.html", "report.p1.md"])
 def test_old_truth_is_taken_in_and_replaced(folder: Path, name: str) -> None:
     content = "<table><tr><td>old</td><td>2</td></tr></table>" if name.endswith(".html") else "old,2\n"
     content = "|old|2|\n|---|---|\n" if name.endswith(".md") else content
@@ -447,6 +444,28 @@ def test_killed_it_goes_on_where_it_was(folder: Path) -> None:
         assert truth(folder, 1).tables[0].table.text_rows()[0][0] == f"kept {k}"
 
 
+def test_the_list_says_where_the_truth_of_each_page_comes_from(folder: Path) -> None:
+    (folder / "report.p1.t1.csv").write_text("by,hand\n")
+
+    def said(work: Work) -> dict[str, str]:
+        return {row["sample"][-2:]: row["truth"] for row in work.overview()}
+
+    work = Work(folder)
+    add = {"do": "add", "category": "table"}
+    work._starts["report-p3"] = Start((Element("t1", "table", table=Table.from_rows([["a"]])),), {}, {})
+    assert said(work) == {"p1": "typed by hand", "p2": "none", "p3": "none: proposed by parsers"}
+    work.edit("report-p2", add, "Ada", "nonce-0002", 0).result()
+    assert said(work)["p2"] == "none: edited, not accepted"
+    for name in ("report-p1", "report-p2"):
+        work.accept(name, "Ada", work.state(name).revision).result()
+    work.edit("report-p2", add, "Ada", "nonce-0003", work.state("report-p2").revision).result()
+    assert said(work) == {"p1": "accepted", "p2": "accepted, edited since", "p3": "none: proposed by parsers"}
+    work.close()
+    with served("annotate", f"folder:{folder}", "--port", "0") as (links, _):
+        listed = Annotator(links[LINK], "Ada", "report-p1").client.get("/").text
+    assert '<td class="text">accepted, edited since</td>' in listed
+
+
 def test_what_a_hand_did_while_nobody_annotated_stays(folder: Path) -> None:
     """Files that came, were changed or were removed are as they were left, and the page is to be accepted."""
     for page in (1, 2, 3):
@@ -637,7 +656,7 @@ def test_strangers_and_large_edits_are_refused(link: tuple[str, str]) -> None:
 
 
 def test_the_docs_say_how_large_requests_may_be() -> None:
-    docs = Path(__file__).parents[2] / "docs"
+    docs = Path(__file__).parents[2] / "docs" / "how-to"
     for page, limit in (("annotate.md", annotate_app.MAX_BODY_BYTES), ("rate.md", rate_app.MAX_BODY_BYTES)):
         assert f"{limit // 1024} KiB" in (docs / page).read_text(encoding="utf-8"), page
 

@@ -274,7 +274,7 @@ def test_nothing_is_certain_of_a_table_that_one_sees_alone() -> None:
     assert uncertain_cells(agreed([predicted("1", ROWS)]), "t1") == [], "there is nobody else to ask"
 
 
-def test_clones_have_one_voice() -> None:
+def test_clones_have_one_vote() -> None:
     wrong = [["a", "b", "c"], ["d", "e", "F"], ["g", "h", "i"]]
     clones = [predicted(name, wrong) for name in ("k1", "k2", "k3")]
     others = [predicted("x", ROWS), predicted("y", ROWS)]

@@ -29,7 +29,7 @@ RATERS, ORGANISER = "Raters open", "You, the organiser"
 
 def exported(file: Path) -> list[dict[str, object]]:
     out = file.with_name("ratings.json")
-    result = CliRunner().invoke(app, ["rate", str(file), "--export", str(out), "--overwrite"])
+    result = CliRunner().invoke(app, ["study", "rate", str(file), "--export", str(out), "--overwrite"])
     assert result.exit_code == 0, result.output
     pairs: list[dict[str, object]] = json.loads(out.read_text())["pairs"]
     return pairs
@@ -37,7 +37,7 @@ def exported(file: Path) -> list[dict[str, object]]:
 
 def test_from_pairs_to_a_study(tmp_path: Path) -> None:
     file = write_pairs(tmp_path)
-    with served("rate", str(file), "--port", "0", "--repeats", "0.25") as (links, _):
+    with served("study", "rate", str(file), "--port", "0", "--repeats", "0.25") as (links, _):
         for number, name in enumerate(("Ada", "Bo", "Čeněk")):
             rater = Rater(links[RATERS], name)
             while (item := rater.item()) is not None:
@@ -63,7 +63,7 @@ def test_from_pairs_to_a_study(tmp_path: Path) -> None:
 
 def test_raters_are_blind_and_have_orders_of_their_own(tmp_path: Path) -> None:
     file = write_pairs(tmp_path)
-    with served("rate", str(file), "--port", "0") as (links, _):
+    with served("study", "rate", str(file), "--port", "0") as (links, _):
         orders = []
         for name in ("a", "b"):
             rater = Rater(links[RATERS], name)
@@ -81,7 +81,7 @@ def test_raters_are_blind_and_have_orders_of_their_own(tmp_path: Path) -> None:
 
 def test_answers_can_be_changed_and_taken_back(tmp_path: Path) -> None:
     file = write_pairs(tmp_path)
-    with served("rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
+    with served("study", "rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
         rater = Rater(links[RATERS], "a")
         rater.rate(3)
         assert rater.rate(7, place=0).json()["progress"]["done"] == 1
@@ -99,7 +99,7 @@ def test_answers_can_be_changed_and_taken_back(tmp_path: Path) -> None:
 
 def test_an_answer_sent_twice_is_kept_once_and_two_tabs_agree(tmp_path: Path) -> None:
     file = write_pairs(tmp_path)
-    with served("rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
+    with served("study", "rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
         rater = Rater(links[RATERS], "a")
         for _ in range(3):
             assert rater.rate(4, place=0, nonce="the-same-nonce").status_code == 200
@@ -111,7 +111,7 @@ def test_an_answer_sent_twice_is_kept_once_and_two_tabs_agree(tmp_path: Path) ->
 
 
 def test_the_own_link_opens_the_work_elsewhere_and_names_are_not_shared(tmp_path: Path) -> None:
-    with served("rate", str(write_pairs(tmp_path)), "--port", "0") as (links, _):
+    with served("study", "rate", str(write_pairs(tmp_path)), "--port", "0") as (links, _):
         rater = Rater(links[RATERS], "Ada")
         rater.rate(1)
         other = Person(links[RATERS])
@@ -125,7 +125,7 @@ def test_the_own_link_opens_the_work_elsewhere_and_names_are_not_shared(tmp_path
 
 def test_a_link_that_is_clicked_elsewhere_changes_nobody(tmp_path: Path) -> None:
     """Browsers send such cookies with links of other sites; and an address alone makes nobody another one."""
-    with served("rate", str(write_pairs(tmp_path)), "--port", "0") as (links, _):
+    with served("study", "rate", str(write_pairs(tmp_path)), "--port", "0") as (links, _):
         ada, bo = Rater(links[RATERS], "Ada"), Rater(links[RATERS], "Bo")
         ada.rate(1)
         code = bo.see().split('href="/join/')[1].split('"')[0]
@@ -173,7 +173,7 @@ def rate_links(tmp_path_factory: pytest.TempPathFactory) -> object:
     )
     hostile["picture"] = "../../etc/passwd.png"
     file = write_pairs(tmp_path_factory.mktemp("rate"), [*PAIRS, hostile])
-    with served("rate", str(file), "--port", "0") as (links, _):
+    with served("study", "rate", str(file), "--port", "0") as (links, _):
         yield links
 
 
@@ -247,7 +247,10 @@ def test_large_bodies_are_refused(rate_links: dict[str, str]) -> None:
 
 
 def test_another_interface_needs_the_token(tmp_path: Path) -> None:
-    with served("rate", str(write_pairs(tmp_path)), "--port", "0", "--host", "0.0.0.0") as (links, _):
+    with served("study", "rate", str(write_pairs(tmp_path)), "--port", "0", "--host", "0.0.0.0") as (
+        links,
+        _,
+    ):
         link = links[RATERS]
         base, token = link.split("?token=")
         local = f"http://127.0.0.1:{httpx.URL(base).port}"
@@ -282,7 +285,7 @@ def test_killed_at_any_moment_it_has_kept_what_it_confirmed(tmp_path: Path) -> N
         return n_confirmed() > before or all(job.done() for job in running)
 
     for round_number in range(3):
-        with served("rate", str(file), "--port", "0", "--repeats", "0") as (links, process):
+        with served("study", "rate", str(file), "--port", "0", "--repeats", "0") as (links, process):
             raters = raters or [Rater(links[RATERS], f"r{k}") for k in range(4)]
             for rater in raters:
                 rater.go_to(links[RATERS])
@@ -305,7 +308,7 @@ def test_killed_at_any_moment_it_has_kept_what_it_confirmed(tmp_path: Path) -> N
                 process.send_signal(signal.SIGKILL)
                 for job in running:
                     job.result()
-    with served("rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
+    with served("study", "rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
         for rater in raters:
             rater.go_to(links[RATERS])
         kept = {
@@ -320,7 +323,7 @@ def test_killed_at_any_moment_it_has_kept_what_it_confirmed(tmp_path: Path) -> N
 
 def test_many_raters_at_once_lose_nothing(tmp_path: Path) -> None:
     file = write_pairs(tmp_path)
-    with served("rate", str(file), "--port", "0", "--repeats", "0.5") as (links, _):
+    with served("study", "rate", str(file), "--port", "0", "--repeats", "0.5") as (links, _):
 
         def work(number: int) -> None:
             rater = Rater(links[RATERS], f"rater {number}")
@@ -356,7 +359,7 @@ def test_an_export_replaces_no_other_file(tmp_path: Path) -> None:
     other.write_text("mine")
     pairs = file.read_text()
     for target, options in ((file, []), (file, ["--overwrite"]), (other, [])):
-        done = CliRunner().invoke(app, ["rate", str(file), "--export", str(target), *options])
+        done = CliRunner().invoke(app, ["study", "rate", str(file), "--export", str(target), *options])
         assert isinstance(done.exception, UsageError), done.output
     assert file.read_text() == pairs and other.read_text() == "mine"
     assert exported(file) == []
@@ -367,7 +370,7 @@ def test_what_a_file_says_of_its_pairs_is_not_looked_at_and_lost_ones_are_named(
     pairs = [{"id": f"p{k}", "truth": "a,b\n1,2\n", "pred": "a", **more} for k, more in enumerate(said)]
     file = write_pairs(tmp_path, pairs)
     assert [pair.id for pair in read_tasks(file).pairs] == ["p0", "p1", "p2", "p3"]
-    done = CliRunner().invoke(app, ["rate", str(file), "--export", str(tmp_path / "out.json")])
+    done = CliRunner().invoke(app, ["study", "rate", str(file), "--export", str(tmp_path / "out.json")])
     assert done.exit_code == 0 and "pair 5 ('p4'): colour: there is no such key" in done.stderr
 
 

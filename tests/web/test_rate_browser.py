@@ -45,7 +45,7 @@ def test_formulas_are_drawn(tmp_path: Path, open_page: Callable[..., Any]) -> No
     pair = {"id": "f", "truth": r"\frac{a}{b}", "pred": r"$\frac{a}{$"}
     file = tmp_path / "f.json"
     file.write_text(json.dumps({"kind": "formula", "pairs": [pair]}))
-    with served("rate", str(file), "--port", "0") as (links, _):
+    with served("study", "rate", str(file), "--port", "0") as (links, _):
         page = open_page(links[RATERS])
         page.keyboard.type("Ada")
         page.keyboard.press("Enter")
@@ -56,7 +56,7 @@ def test_formulas_are_drawn(tmp_path: Path, open_page: Callable[..., Any]) -> No
 
 
 def test_the_keyboard_alone_is_enough(file: Path, open_page: Callable[..., Any], screenshot: Any) -> None:
-    with served("rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
+    with served("study", "rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
         page = open_page(links[RATERS])
         accessible(page)
         enter(page, "Ada Lovelace")
@@ -110,7 +110,7 @@ def test_the_keyboard_alone_is_enough(file: Path, open_page: Callable[..., Any],
 def test_it_fits_a_phone_and_the_dark(
     file: Path, open_page: Callable[..., Any], screenshot: Any, width: int, scheme: str
 ) -> None:
-    with served("rate", str(file), "--port", "0") as (links, _):
+    with served("study", "rate", str(file), "--port", "0") as (links, _):
         page = open_page(links[RATERS], viewport={"width": width, "height": 800}, color_scheme=scheme)
         enter(page, "Bo")
         accessible(page)
@@ -122,7 +122,7 @@ def test_it_fits_a_phone_and_the_dark(
 
 
 def test_a_lost_connection_loses_nothing(file: Path, browser: Any) -> None:
-    with served("rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
+    with served("study", "rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
         page = browser.new_context().new_page()
         page.goto(links[RATERS])
         enter(page, "Cy")
@@ -146,7 +146,7 @@ def test_a_lost_connection_loses_nothing(file: Path, browser: Any) -> None:
 
 
 def test_the_bar_never_says_saved_of_what_is_not(file: Path, browser: Any) -> None:
-    with served("rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
+    with served("study", "rate", str(file), "--port", "0", "--repeats", "0") as (links, _):
         page = browser.new_context(viewport={"width": 390, "height": 500}).new_page()
         # One route that asks each time: routes put in and out again can miss the call that follows at once.
         lost: set[str] = set()

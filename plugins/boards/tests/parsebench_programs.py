@@ -12,7 +12,7 @@ import numpy as np
 from lxml import html
 
 from parsemark.metrics import EditTree, reference_tree, tree_similarity
-from parsemark_boards.parsebench import layout, protocol, styling, tables
+from parsemark_boards.parsebench import diagrams, furniture, layout, protocol, styling, tables
 from parsemark_boards.parsebench.content import AskedMarkdown, Rule
 from parsemark_boards.parsebench.grids import html_grids, soup_of, table_slices
 from parsemark_boards.parsebench.text import norm_cell
@@ -20,6 +20,28 @@ from parsemark_boards.parsebench.text import norm_cell
 Answer = Mapping[str, Any]
 """What a parser's service says beside its Markdown."""
 _WITHOUT_TABLES = ("grits_con", "table_record_match", "table_record_match_perfect", "grits_trm_composite")
+
+
+def mermaid(source: str) -> dict[str, Any]:
+    """A source as a graph, in the words of the benchmark's files."""
+    graph = diagrams.parse_mermaid(source)
+    return {
+        "type": graph.kind,
+        "direction": graph.direction,
+        "nodes": [
+            {"id": node, "label": label, **({"group": group} if (group := graph.group_of.get(node)) else {})}
+            for node, label in graph.labels.items()
+        ],
+        "edges": [
+            {"from": own.source, "to": own.target}
+            | ({"label": own.label} if own.label else {})
+            | ({} if own.directed else {"directed": False})
+            | ({"bidirectional": True} if own.both_ways else {})
+            for own in graph.edges
+        ],
+        "groups": graph.groups,
+        "errors": graph.errors,
+    }
 
 
 def form_text(rule: Mapping[str, Any], markdown: str, parsed: Mapping[str, Any]) -> str:
@@ -41,6 +63,15 @@ def run_rule(rule: Rule, markdown: str, parsed: Answer, raw: Answer) -> dict[str
     """What came of a rule, also of one that looks at more than Markdown."""
     pages = list(parsed.get("layout_pages") or ())
     kind = rule["type"]
+    if kind == "watermark_removal":
+        own = [p for p in parsed.get("pages") or () if p.get("page_index") == rule.get("page", 0) - 1]
+        markdown = str(own[0].get("markdown") or "") if own else markdown
+    if kind == "page_decoration" and markdown and pages:
+        of_page = [p for p in pages if rule.get("page") in (None, p.get("page_number"))] or pages
+        slots = {slot: of_page[0].get(f"page_{slot}_markdown") or None for slot in ("header", "footer")}
+        slots["page_number"] = of_page[0].get("printed_page_number") or None
+        passed, score = furniture.decide_decoration(rule, markdown, slots)
+        return {"passed": passed, "score": score}
     if kind == "form_field":
         markdown = form_text(rule, markdown, parsed) if markdown else ""
     if not markdown or kind == "form_field" or (kind not in protocol.BESIDE_MARKDOWN and not pages):
@@ -63,8 +94,10 @@ def run_rule(rule: Rule, markdown: str, parsed: Answer, raw: Answer) -> dict[str
 
 def document_metrics(listed: Sequence[Rule], markdown: str) -> dict[str, Any]:
     """All metrics of a document's rules, under the names of the board's files."""
-    scores = [run_rule(rule, markdown, {}, {})["score"] for rule in listed]
-    metrics = {"rule_pass_rate": fmean(scores)}
+    results = [run_rule(rule, markdown, {}, {}) for rule in listed]
+    scores = [own["score"] for own in results if "score" in own]
+    listed = [rule for rule, own in zip(listed, results, strict=True) if "score" in own]
+    metrics = {"rule_pass_rate": fmean(scores) if scores else 1.0}
     for kind in {rule["type"] for rule in listed}:
         own = [score for rule, score in zip(listed, scores, strict=True) if rule["type"] == kind]
         metrics[f"rule_{kind}_pass_rate"] = fmean(own)
@@ -119,6 +152,7 @@ def layout_metrics(given: Mapping[str, Any]) -> dict[str, Any]:
     every = layout.true_blocks(given["rules"], ontology)
     truth = [element for element in every if not element.has("ignore")]
     blocks = layout.predicted_blocks(given["predictions"], sizes[0], sizes[1], ontology)
+    blocks = [block for block in blocks if block.kind is not None]
     elements, counts = found["elements"], Counter[int]()
     for number, own in enumerate(elements):
         why = "no_attribution" if own["attribution_applicable"] else own["attribution_reason"]

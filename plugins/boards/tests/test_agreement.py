@@ -10,7 +10,7 @@ from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.formats import write_table
 from parsemark.model import Element, Page, Sample, Table
-from parsemark.protocols import Summary, get_protocol
+from parsemark.protocols import Summary, get_protocol, with_options
 from parsemark.store import Run
 from parsemark.testing import write_corpus
 from parsemark.verdicts.boards_agreement import SOURCES, board_agreement
@@ -61,8 +61,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.fixture(scope="module")
 def neutral(run: Run) -> dict[str, Summary]:
     score_run(run, n_workers=1)
-    result = CliRunner().invoke(app, ["score", str(run.path), "--serialise", "neutral", "--workers", "1"])
-    assert result.exit_code == 0, result.output
+    score_run(run, protocols=[with_options(spec, serialise="neutral") for spec in run.protocols], n_workers=1)
     return {spec: Run.open(run.path).summary(spec) for spec in Run.open(run.path).protocols}
 
 
@@ -146,7 +145,7 @@ def test_what_matching_alone_turns_round_is_told_from_the_measures(tmp_path: Pat
     score_run(found, n_workers=1)
     told = board_agreement(Run.open(found.path))
     assert all(pair.rules == () for pair in told.pairs if "dp-bench" in (pair.first, pair.second))
-    arguments = ["boards", str(found.path), "--no-neutral", "--workers", "1"]
+    arguments = ["study", "agreement", str(found.path), "--no-neutral", "--workers", "1"]
     result = CliRunner().invoke(app, [*arguments, *(f"--protocol={spec}" for spec in specs)])
     assert result.exit_code == 0 and "| ngrams, order |" in result.output, result.output
     opened = Run.open(found.path)

@@ -29,6 +29,7 @@ SPECS = (
     "omni-parse",
     "opendataloader",
     "parsebench",
+    "pulsebench-tab",
     "rd-tablebench",
 )
 NOT_HELD = {"docling-eval", "marker", "score-bench"}

@@ -1,6 +1,7 @@
 """DP-Bench: pages scored by its rules, its files, and the results of its own code."""
 
 import json
+import re
 from pathlib import Path
 
 import benchmark_programs
@@ -9,6 +10,7 @@ from benchmark_pages import HTML, TITLE, WORDS, page, table, values
 from reference_examples import examples, near
 
 from parsemark.corpora import load_corpus
+from parsemark.errors import CorpusError
 from parsemark_boards.dp_bench import protocol as dp_bench
 
 
@@ -20,15 +22,30 @@ def test_dp_bench_looks_at_text_and_the_first_table() -> None:
     assert values("dp-bench(empty_is_hundredth=false)", page(), "")["nid"] == 1
 
 
-def test_pixels_are_no_shares_of_a_page(tmp_path: Path) -> None:
+def test_corners_in_pixels_lose_their_place_and_nothing_else(tmp_path: Path) -> None:
     element = {"category": "Table", "content": {"html": HTML}, "coordinates": [{"x": 40, "y": 100}] * 4}
     pages = {"a.pdf": {"elements": [element]}, "b.pdf": {"elements": []}}
     (tmp_path / "reference.json").write_text(json.dumps(pages))
     corpus = load_corpus(f"dp-bench:{tmp_path}")
-    assert corpus.keys == ("b",)
-    assert "reference.json/a.pdf: is left out: elements.0.coordinates.0.x: must be a share" in str(
-        corpus.left_out[0]
-    )
+    assert corpus.keys == ("a", "b") and not corpus.left_out
+    assert any("a.pdf: 1 element kept without a place" in str(remark) for remark in corpus.remarks)
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("{}", "its files are empty"),
+        ('{"a.pdf": {"elements": []}, "a.pdf": {"elements": []}}', "has the key 'a.pdf' more than once"),
+        (
+            '{"a.pdf": {"elements": [{"category": "Paragraph", "content": {"text": null}}]}}',
+            "needs content.text",
+        ),
+    ],
+)
+def test_a_reference_that_cannot_be_used_is_refused(tmp_path: Path, reference: str, message: str) -> None:
+    (tmp_path / "reference.json").write_text(reference)
+    with pytest.raises(CorpusError, match=re.escape(message)):
+        load_corpus(f"dp-bench:{tmp_path}")
 
 
 @pytest.mark.conformance

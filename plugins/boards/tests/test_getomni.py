@@ -19,6 +19,18 @@ def test_getomni_compares_text_and_json() -> None:
     assert values("getomni(empty_left_out=false)", truth, "")["json_accuracy"] == 0
 
 
+def test_an_exact_transcript_scores_one_whatever_marks_the_truth_has() -> None:
+    truth = page(trueMarkdownOutput="<!-- header -->\nTides\n\nHigh and low.\n<!-- footer -->\n7")
+    transcript = "Tides\n\nHigh and low.\n7"
+    assert values("getomni", truth, transcript)["text_similarity"] == 1
+    assert values("getomni(page_marks=true)", truth, transcript)["text_similarity"] < 1
+
+
+def test_the_worked_example_of_the_docs() -> None:
+    """`docs/getomni.md`: 2 of 12 characters differ."""
+    assert getomni.text_similarity(" Net income\n9", "net Income 8 ") == 0.8333
+
+
 def number(value: Any) -> float:
     return math.nan if value == "NaN" else value
 

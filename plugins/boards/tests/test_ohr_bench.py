@@ -18,10 +18,10 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Element, Page, Prediction, Sample
 from parsemark.protocols import Figure, Ranking, Verdict, get_protocol
-from parsemark.report.terminal import leaderboard
+from parsemark.report.terminal_leaderboard import leaderboard
 from parsemark.store import Run
 from parsemark.testing import write_corpus
-from parsemark.verdicts.plain_verdict import plain_verdict
+from parsemark.verdicts.run_verdict import run_verdict
 from parsemark_boards.ohr_bench import protocol as ohr_bench
 from parsemark_boards.ohr_bench import rag
 
@@ -237,8 +237,8 @@ def test_unknown_parsers_and_questions_of_results_are_named_and_ties_are_level(
     ranking = Ranking(figure="f1", best="a", verdicts=[verdict])
     figures = {name: {"f1": Figure(value=0.5, n=2)} for name in ("a", "b")}
     tied = summary.model_copy(update={"primary": "f1", "parsers": figures, "ranking": ranking})
-    told = " ".join(plain_verdict(tied, [], ""))
-    assert "Level with it: b; the order among them is that of their names." in told
+    told = " ".join(run_verdict(tied, [], ""))
+    assert "Tied with it: b." in told
     console = Console(width=120, record=True, file=io.StringIO())
     console.print(leaderboard(tied))
     assert console.export_text().count("★") == 3  # both rows and the legend

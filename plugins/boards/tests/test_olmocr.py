@@ -27,6 +27,9 @@ from parsemark_boards.olmocr.truth import read_test
 TABLE = "| Port | Depth |\n|---|---|\n| Oban | 9.5 |\n| Mull | 7 |"
 
 
+ANY = {"pdf": "a.pdf", "page": 1, "id": "i"}
+
+
 def passes(md: str, options: OlmocrProtocol = OlmocrProtocol(), **test: Any) -> bool | None:  # noqa: B008 - frozen
     return check(read_test({"pdf": "a.pdf", "page": 1, "id": "i", **test}), md, no_browser, options).passed
 
@@ -70,7 +73,35 @@ def test_formulas_without_a_browser_are_not_tried_unless_they_are_written_the_sa
     assert passes("so $b+a$ holds", type="math", math="a+b") is None
 
 
+def test_what_upstream_loads_is_loaded() -> None:
+    for odd in ({"max_diffs": True}, {"first_n": "x"}, {"page": "one"}, {"pdf": 5}):
+        assert read_test({"pdf": "a.pdf", "page": 1, "id": "i", "type": "present", "text": "old", **odd})
+    assert passes("the olt harbour", type="present", text="old", max_diffs=True)
+    with pytest.raises(IndexError, match="first_n"):
+        passes("old", type="present", text="old", first_n="x")
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ('{"pdf": "../../etc/x.pdf", "page": 1, "id": "i", "type": "present", "text": "a"}', "path inside"),
+        ('{"pdf": "a.pdf", "page": "one", "id": "i", "type": "present", "text": "a"}', "whole number from 1"),
+        (
+            '{"pdf": "a.pdf", "pdf": "b.pdf", "page": 1, "id": "i", "type": "baseline"}',
+            "the key 'pdf' more than",
+        ),
+        ("", "its files are empty"),
+    ],
+)
+def test_lines_that_no_output_can_answer_are_named(tmp_path: Path, lines: str, message: str) -> None:
+    (tmp_path / "tests.jsonl").write_text(lines)
+    with pytest.raises(CorpusError, match=message):
+        load_corpus(f"olmocr-bench:{tmp_path}")
+
+
 def test_what_the_board_refuses_is_refused() -> None:
+    with pytest.raises(CorpusError, match="blank"):
+        read_test({**ANY, "type": "footnote", "marker": "1", "appears_before_marker": "** **"})
     for wrong in ({"type": "present", "text": " "}, {"type": "presence", "text": "a"}, {"type": "table"}):
         with pytest.raises(CorpusError):
             passes("", **wrong)
@@ -169,7 +200,7 @@ def test_a_folder_is_loaded_scored_and_summed_up_as_the_board_does(bench: Path, 
     # Pages of which facts alone are known have no truth for tables.
     assert Run.open(run.path).summary("tables").counts["pages with truth"] == 0
     # What is exported is scored again as it was; a page without output has become an empty one.
-    assert export_board(run.path, "olmocr", tmp_path / "files") == 4
+    assert len(export_board(run.path, "olmocr", tmp_path / "files")) == 4
     failed = (tmp_path / "files" / "failed-engine.jsonl").read_text().splitlines()
     assert {json.loads(line)["id"] for line in failed} == {"2", "1", "b.pdf_baseline"}
     folder = tmp_path / "files" / "engine"

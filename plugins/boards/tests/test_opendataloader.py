@@ -40,7 +40,7 @@ def test_an_evaluation_file_has_the_pages_and_means_of_the_run(tmp_path: Path) -
     corpus = load_corpus(f"opendataloader-bench:{tmp_path}")
     run = import_predictions(tmp_path / "run", corpus, tmp_path / "out", protocols=("opendataloader",))
     score_run(run, n_workers=1)
-    assert export_board(run.path, None, tmp_path / "files") == 4
+    assert len(export_board(run.path, None, tmp_path / "files")) == 4
     data = json.loads((tmp_path / "files" / "prediction" / "out" / "evaluation.json").read_text())
     first, second = (document["scores"] for document in data["documents"])
     assert second["nid"] == 1 and second["mhs"] is None and 0 < first["overall"] < 1

@@ -19,6 +19,7 @@ from parsemark.store import Run
 from parsemark_boards.parsebench import (
     charts,
     content,
+    emphasis,
     grids,
     layout,
     text,
@@ -45,13 +46,18 @@ BESIDE = {
 
 def grid_of(grid: grids.HeadedGrid) -> dict[str, Any]:
     return {
-        "data": grid.data or [[]],
+        "data": grid.data or ([] if text.is_september() else [[]]),
         "header_rows": sorted(grid.header_rows),
         "header_cols": sorted(grid.header_cols),
         "header_cells": [list(cell) for cell in sorted(grid.header_cells)],
         "col_headers": {str(c): [list(e) for e in own] for c, own in grid.col_headers.items()},
         "row_headers": {str(r): [list(e) for e in own] for r, own in grid.row_headers.items()},
         "context_before": grid.context,
+        "spanned_cells": [list(cell) for cell in sorted(grid.spanned)],
+        **{f"{name}_rows": sorted(grid.section(name)) for name in ("thead", "tbody", "tfoot")},
+        "column_scope_rows": sorted(grid.column_scope_rows),
+        "row_scope_rows": sorted(grid.row_scope_rows),
+        "caption": grid.caption,
     }
 
 
@@ -65,6 +71,17 @@ def own_result(family: str, given: dict[str, Any]) -> Any:
             "trm_cell": text.norm_record(own),
             "sentence_fragment": content.fragment(own),
         }
+    if family == "leaders":
+        return {"stripped": text.without_leaders(given["a"]), "equal": text.same_cell(given["a"], given["b"])}
+    if family == "number":
+        same_numbers = charts.same_number(given["a"], given["b"], 0.01)
+        return {"value": text.number(given["a"]), "same": same_numbers}
+    if family == "text_content_projection":
+        return {"text": grids.with_table_lines(given["markdown"])}
+    if family == "emphasis":
+        return {"spans": [list(span) for span in emphasis.emphasis_spans(given["markdown"], given["kind"])]}
+    if family == "mermaid":
+        return parsebench_programs.mermaid(given["source"])
     if family == "normalise_layout":
         own = layout.norm_layout(given["text"], images=given["image_markup"])
         return {"text": own, "tokens": layout.tokens(own)}
@@ -77,10 +94,16 @@ def own_result(family: str, given: dict[str, Any]) -> Any:
         asked = content.AskedMarkdown(given["content"])
         units = ("sentence", "word")
         bags = {f"{u}s{'_with_cells' * c}": dict(asked.bag(u, bool(c))) for u in units for c in (0, 1)}
-        return {**bags, "digits": dict(asked.digits()), "full_text": asked.full_text}
+        return {
+            **bags,
+            "digits": dict(asked.digits()),
+            "full_text": asked.full_text,
+            "full_word_text": asked.word_text,
+        }
     if family == "rule":
         beside = given.get("parse_output") or {}, given.get("raw_output") or {}
-        return parsebench_programs.run_rule(given["rule"], given["markdown"], *beside)
+        result = parsebench_programs.run_rule(given["rule"], given["markdown"], *beside)
+        return {**result, "rule_pass_rate": 1.0} if "not_applicable" in result else result
     if family == "teds":
         return {"teds": parsebench_programs.teds(given["expected_markdown"], given["markdown"])}
     if family == "tables":
@@ -88,7 +111,9 @@ def own_result(family: str, given: dict[str, Any]) -> Any:
             given["expected_markdown"], given["markdown"], given["flags"]
         )
     if family == "document":
-        return parsebench_programs.document_metrics(given["rules"], given["markdown"])
+        in_text = given.get("group") == "text_content" and text.is_september()
+        markdown = grids.with_table_lines(given["markdown"]) if in_text else given["markdown"]
+        return parsebench_programs.document_metrics(given["rules"], markdown)
     return parsebench_programs.layout_metrics(given)
 
 
@@ -129,19 +154,42 @@ def test_means_of_runs_with_failures_are_the_boards(reference_data: Path, tmp_pa
             assert mean == pytest.approx(example["output"]["aggregate"][theirs]), (example["id"], name)
 
 
+BESIDE_RUNS = ("text_similarity", "tables_paged", "metadata")
+"""Families that no run of the benchmark reaches: its loader does not read what they need."""
+UNREAD_FORMS = ("form: label before bold", "form: label list", "form: checkbox context")
+"""Rules of forms that are not implemented, as docs/parsebench.md says; no headline figure contains them."""
+
+
 @pytest.mark.conformance
-def test_parsebench_examples(reference_data: Path) -> None:
-    for example in families(reference_data, "parsebench"):
+@pytest.mark.parametrize("version", text.VERSIONS)
+def test_parsebench_examples(reference_data: Path, version: str) -> None:
+    for example in examples_of(reference_data, version):
         family, given, expected = example["family"], example["input"], example["output"]
-        if family == "run":
+        if family == "run" or family in BESIDE_RUNS:
             continue
-        if "crash" in expected:
-            with pytest.raises((ValueError, charts.TablesValuesError)):
-                own_result(family, given)
-            continue
-        for grid in expected.get("grids", ()):
-            del grid["context_after"]
-        assert same(own_result(family, given), expected, 1e-9), example["id"]
+        with text.rules_of(version):
+            if any(form in example.get("note", "") for form in UNREAD_FORMS):
+                assert not own_result(family, given)["passed"], (
+                    f"{example['id']} is read now: update the docs"
+                )
+                continue
+            if "crash" in expected:
+                with pytest.raises((ValueError, charts.TablesValuesError)):
+                    own_result(family, given)
+                continue
+            for grid in expected.get("grids", ()):
+                del grid["context_after"]
+            assert same(own_result(family, given), expected, 1e-9), example["id"]
+
+
+def examples_of(folder: Path, version: str) -> list[dict[str, Any]]:
+    """Return the examples of a version, here and kept back."""
+    if version == text.AUGUST:
+        return families(folder, "parsebench")
+    files = sorted((folder / "rules" / f"parsebench-{version}").glob("*.jsonl"))
+    examples = [json.loads(line) for path in files for line in path.read_text().splitlines()[1:]]
+    assert examples
+    return examples
 
 
 HTML = "<table><tr><th>Port</th><th>Ships</th></tr><tr><td>Riga</td><td>12</td></tr></table>"
@@ -169,6 +217,41 @@ BLOCKS = tuple(
 )
 
 
+def test_versions_of_the_rules_score_the_same_output_differently() -> None:
+    styled = rule("is_sup", "text_formatting", text="2"), rule("is_sup", "text_formatting", text="3")
+    truth = Page("p", 100, 100, facts=styled, only_facts=True)
+    half = Prediction("p", "one", text="a<sup>2</sup>")
+    august = values(truth, half, "parsebench(version=2026-08)")["semantic_formatting"]
+    assert august == pytest.approx(1.25 * 0.5 / (1 + 0.25 * 0.5))
+    assert values(truth, half)["semantic_formatting"] == pytest.approx(1.25 * 0.5 / (0.25 + 0.5))
+    protocols = [get_protocol(f"parsebench(version={version})") for version in text.VERSIONS]
+    assert list(map(str, protocols)) == ["parsebench(version=2026-08)", "parsebench"]
+    assert get_protocol("parsebench").version == text.SEPTEMBER  # type: ignore[attr-defined]
+
+
+def test_an_upper_case_table_counts() -> None:
+    cases = {"parsebench_cases": {"table": {"expected_markdown": HTML, "flags": {}}}}
+    truth = Page("p", 100, 100, annotation=cases, only_facts=True)
+    loud = HTML.replace("table>", "TABLE>")
+    for spec in ("parsebench", "parsebench(version=2026-08)"):
+        assert values(truth, Prediction("p", "one", text=loud), spec)["tables"] == 1
+
+
+def test_a_rule_that_asks_for_nothing_is_left_out() -> None:
+    asked = rule("is_bold", "text_formatting", text="two"), rule("is_bold", "text_formatting", text="**")
+    truth = Page("p", 100, 100, facts=asked, only_facts=True)
+    bold = Prediction("p", "one", text="**two**")
+    assert values(truth, bold)["semantic_formatting"] == 1
+    assert values(truth, bold, "parsebench(version=2026-08)")["semantic_formatting"] < 1  # type: ignore[operator]
+
+
+def test_a_span_is_its_own_neighbour() -> None:
+    cell = {"type": "table_no_below", "cell": "Riga"}
+    spanned = "<table><tr><td rowspan=2>Riga</td><td>1</td></tr><tr><td>2</td></tr></table>"
+    assert not parsebench_programs.run_rule(cell, spanned, {}, {})["passed"]
+    assert parsebench_programs.run_rule({**cell, "cell": "2"}, spanned, {}, {})["passed"]
+
+
 def values(truth: Page, prediction: Prediction, spec: str = "parsebench") -> dict[str, float | None]:
     return {row.metric: row.value for row in get_protocol(spec).score_page(truth, prediction, None).scores}
 
@@ -192,6 +275,54 @@ def test_order_and_detection_stand_beside_grounding() -> None:
     assert half["grounding_map"] == 1, "upstream's average precision does not see what is missed"
     twice = (*BLOCKS, Element("x", "text_block", Box(60, 60, 90, 90), text="more and more"))
     assert values(truth, Prediction("p", "one", text="", elements=twice))["grounding_lap"] == 0.4
+
+
+def layout_rule(
+    text: str, page: int = 1, top: float = 0.1, kind: str = "Text", **more: Any
+) -> dict[str, Any]:
+    content = {"type": "text", "text": text}
+    place = {"bbox": [0.1, top, 0.4, 0.2], "page": page, "ro_index": 0}
+    return {"canonical_class": kind, "content": content, **place, **more}
+
+
+def layout_block(text: str, page: int = 1, label: str = "Text", score: float = 1.0) -> dict[str, Any]:
+    return {
+        "bbox": [10, 10, 50, 30],
+        "label": label,
+        "page": page,
+        "score": score,
+        "content": {"type": "text", "text": text},
+        "provider_metadata": {"order_index": 0},
+    }
+
+
+def test_grounding_treats_pages_as_upstream_does() -> None:
+    other = layout.layout_metrics([layout_rule("one two")], [layout_block("one two", 2)], "basic", 100, 100)
+    assert other["mAP@[.50:.95]"] == 1, "average precision pools pages"
+    assert other["layout_element_rule_pass_rate"] == 0
+    extra = [layout_block("one two"), layout_block("three four", 2)]
+    assert layout.layout_metrics([layout_rule("one two")], extra, "basic", 100, 100)["lap"] == 1
+    second = Page("p", 100, 100, facts=(rule("layout", "layout", **layout_rule("one", 2)),), only_facts=True)
+    assert values(second, Prediction("p", "one", text="one", elements=BLOCKS[:1]))["grounding"] == 1
+
+
+def test_what_an_element_says_counts_though_its_class_is_dropped() -> None:
+    found = layout.layout_metrics(
+        [layout_rule("one two")], [layout_block("one two", label="Form")], "core", 100, 100
+    )
+    [element] = found["elements"]
+    assert element["attribution_pass"] and not element["localization_pass"]
+    missed = [layout_rule("one two three", attributes={"content": "explicit"})]
+    [element] = layout.layout_metrics(missed, [layout_block("one")], "basic", 100, 100)["elements"]
+    assert element["attribution_reason"] == "explicit_recall_below_threshold"
+
+
+def test_images_and_bindings_are_read_as_upstream_reads_them() -> None:
+    assert layout.norm_layout("<img alt=one src=x>", images=True) == "one"
+    order = {"type": "order", "before": "one", "after": "two"}
+    for bindings, passed in (({"before": "a", "after": "b"}, True), ({"around": "a"}, False)):
+        bound = {**order, "layout_bindings": bindings}
+        assert parsebench_programs.run_rule(bound, "one two", {}, {})["passed"] is passed
 
 
 def test_a_truth_without_order_leaves_grounding_out_as_upstream_does() -> None:
@@ -218,6 +349,22 @@ def test_fields_of_forms_are_found(label: str, value: str, kind: str, markdown: 
     assert parsebench_programs.run_rule(rule, markdown, {}, {})["passed"] is passed
     blanks = parsebench_programs.run_rule(rule, "** " + " " * 50_000 + markdown, {}, {})
     assert not blanks["passed"] and "too many blanks" in blanks["why"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "markdown"),
+    [
+        ({"label": "Name", "value": "Ada", "label_max_diffs": 2}, "Narne: Ada"),
+        ({"label": "Name", "value": "Ada", "value_max_diffs": 1}, "Name: Adda"),
+        ({"label": "Agree", "value": True, "value_type": "checkbox"}, "| Agree | ☑ |\n|-|-|\n| Other | ☐ |"),
+        ({"label": "TO (row 2)", "value": "35"}, "FROM 10 TO 20\nFROM 20 TO 35"),
+    ],
+)
+def test_fields_may_differ_in_some_characters_since_september(rule: dict[str, Any], markdown: str) -> None:
+    for version, passed in ((text.SEPTEMBER, True), (text.AUGUST, False)):
+        with text.rules_of(version):
+            result = parsebench_programs.run_rule({"type": "form_field", **rule}, markdown, {}, {})
+        assert result["passed"] is passed, version
 
 
 def test_what_leaves_upstreams_means_is_worth_nothing_on_demand() -> None:

@@ -15,8 +15,8 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError
 from parsemark.model import Status
 from parsemark.protocols import FigureInfo, FigureSums
-from parsemark.protocols.figures.aggregate import figure_of, mean_of_figures, mean_statistic
-from parsemark.protocols.figures.pair_verdicts import rank
+from parsemark.protocols.run_scores.aggregate import figure_of, mean_of_figures, mean_statistic
+from parsemark.protocols.run_scores.pair_verdicts import rank
 from parsemark.store import Run
 
 INFO = FigureInfo(name="overall", label="Overall", definition="d", denominator="all dimensions")
@@ -73,7 +73,7 @@ def test_folders_of_the_boards_are_loaded_and_scored(tmp_path: Path) -> None:
         found = Run.open(run.path).summary(protocol).parsers["out"][figure]
         assert found.value is not None and found.value > 0.4 and found.n == 1
         written = tmp_path / f"files-{folder}"
-        arguments = ["export", str(run.path), "--format", "board", "--out", str(written)]
+        arguments = ["export", str(run.path), "--format", "benchmark", "--out", str(written)]
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == 0, result.output
         assert [p for p in written.rglob("*") if p.is_file() and "01" in p.read_text() + p.name]
@@ -92,4 +92,4 @@ def test_a_headline_of_several_parts_needs_not_the_first_one() -> None:
     whole = mean_of_figures(INFO, parts)
     assert figure_of(whole, "a").value == 1 and figure_of(whole, "b").value is None
     ranking = rank(whole)
-    assert ranking.best == "a" and "No Overall, and so no place, for b" in ranking.notes[0]
+    assert ranking.best == "a" and "No Overall, so no rank, for b" in ranking.notes[0]

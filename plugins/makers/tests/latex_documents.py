@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from parsemark import make_corpus
+from parsemark import corpus_make
 from parsemark_makers.latex.documents.make import REPORT, Latex, Report
 
 
 def make_documents(source: Path, out: Path) -> Report:
     """Make a corpus and return its report."""
-    make_corpus(Latex(), out, sources=[source], workers=1)
+    corpus_make(Latex(), out, sources=[source], workers=1)
     return Report.model_validate_json((out / REPORT).read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from parsemark import make_corpus
+from parsemark import corpus_make
 from parsemark.corpora import load_corpus
 from parsemark.corpora.base import Corpus
 from parsemark.corpora.check import check_corpus
@@ -98,7 +98,7 @@ def two_pages(tmp_path: Path) -> Corpus:
 def test_a_degraded_corpus_is_whole_and_reproducible(two_pages: Corpus, tmp_path: Path) -> None:
     options = Degraded(seed=2, dpi=60)
     for name in ("a", "b"):
-        make_corpus(options, tmp_path / name, corpus=two_pages, workers=1)
+        corpus_make(options, tmp_path / name, corpus=two_pages, workers=1)
     assert read_manifest(tmp_path / "a").files == read_manifest(tmp_path / "b").files
     degraded = load_corpus(str(tmp_path / "a"))
     assert check_corpus(degraded).problems == []
@@ -111,7 +111,7 @@ def test_a_degraded_corpus_is_whole_and_reproducible(two_pages: Corpus, tmp_path
 
 def test_a_folder_in_use_is_refused(two_pages: Corpus) -> None:
     with pytest.raises(UsageError, match="not empty"):
-        make_corpus(Degraded(), two_pages.root, corpus="demo")
+        corpus_make(Degraded(), two_pages.root, corpus="demo")
 
 
 def test_severity_makes_the_same_damages_stronger() -> None:
@@ -131,7 +131,7 @@ def test_severity_makes_the_same_damages_stronger() -> None:
 
 def test_a_curve_has_each_page_at_each_severity(two_pages: Corpus, tmp_path: Path) -> None:
     options = Degraded(seed=2, dpi=60, skew=1.0, severity=("1", "5"))
-    made = make_corpus(options, tmp_path / "curve", corpus=two_pages, workers=1)
+    made = corpus_make(options, tmp_path / "curve", corpus=two_pages, workers=1)
     assert (made.manifest.settings["severity"], made.manifest.settings["severities"]) == (None, [1, 5])
     degraded = load_corpus(str(tmp_path / "curve"))
     assert set(degraded.keys) == {f"{key}-s{level}" for key in two_pages.keys for level in (1, 5)}

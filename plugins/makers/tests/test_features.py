@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from parsemark import make_corpus
+from parsemark import corpus_make
 from parsemark.corpora import load_corpus
 from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
@@ -16,7 +16,7 @@ from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Category, Element, Prediction, Table
 from parsemark.protocols.facts import TooHardError
 from parsemark.report.build import build_site
-from parsemark.report.terminal import leaderboard
+from parsemark.report.terminal_leaderboard import leaderboard
 from parsemark_makers.features.make import (
     FEATURES,
     MAKERS,
@@ -168,7 +168,7 @@ def test_a_page_in_words_shorthand_is_a_word_document(tmp_path: Path) -> None:
 
 def test_matrix_in_terminal_and_report(tmp_path: Path) -> None:
     """One pair of pages, three parsers: kept, changed, and a mark on both pages, which says nothing."""
-    make_corpus("features(makers=typst,only=text-bold)", tmp_path / "corpus")
+    corpus_make("features(makers=typst,only=text-bold)", tmp_path / "corpus")
     outputs = {
         "marks": ("**Beech**", "Beech"),
         "plain": ("Beech", "Beech"),

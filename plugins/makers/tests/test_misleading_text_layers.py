@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from parsemark import make_corpus
+from parsemark import corpus_make
 from parsemark.corpora import load_corpus
 from parsemark.corpora.files import write_manifest, write_page
 from parsemark.errors import UsageError
@@ -91,7 +91,7 @@ def test_a_picture_over_words_shows_the_same_to_the_pixel(
     tmp_path: Path, first_page: Sample, kind: str
 ) -> None:
     options = Typst(pages=1, name="hebrew", languages=("hebrew",))
-    make_corpus(options, tmp_path / "corpus")
+    corpus_make(options, tmp_path / "corpus")
     hebrew = next(load_corpus(str(tmp_path / "corpus")).samples())
     for sample in (first_page, hebrew):
         assert sample.pdf is not None
@@ -130,7 +130,7 @@ def test_a_corpus_of_lies_keeps_its_truth(tmp_path: Path, first_page: Sample) ->
     (source / "pdfs" / "one.pdf").write_bytes(first_page.pdf.read_bytes())
     write_page(source, first_page, "pdfs/one.pdf")
     write_manifest(source, name="one", licence="CC0-1.0", description="", generator="test", settings={})
-    make_corpus(Misleading(kinds=("white",)), tmp_path / "lies", corpus=source)
+    corpus_make(Misleading(kinds=("white",)), tmp_path / "lies", corpus=source)
     (sample,) = load_corpus(str(tmp_path / "lies")).samples()
     assert sample.truth is not None
     assert first_page.truth is not None

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsemark import make_corpus
+from parsemark import corpus_make
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
 from parsemark.corpora.files import read_manifest
@@ -88,17 +88,17 @@ def test_options_are_checked() -> None:
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("small") / "corpus"
-    make_corpus(SMALL, out, workers=2)
+    corpus_make(SMALL, out, workers=2)
     return out
 
 
 @pytest.mark.latex
 @needs_latex
 def test_the_same_seed_gives_the_same_bytes(small: Path, tmp_path: Path) -> None:
-    again = make_corpus(SMALL, tmp_path / "again", workers=1)
+    again = corpus_make(SMALL, tmp_path / "again", workers=1)
     assert again.manifest.files == read_manifest(small).files
     with pytest.raises(UsageError, match="not empty"):
-        make_corpus(SMALL, small)
+        corpus_make(SMALL, small)
 
 
 @pytest.mark.latex
@@ -116,7 +116,7 @@ def test_a_document_that_cannot_be_made_is_replaced_and_listed(tmp_path, monkeyp
 
     monkeypatch.setattr(latex, "render", fail)
     options = Synthetic(pages=3, seed=4, document_pages=1, long=0, rotated=0)
-    made = make_corpus(options, tmp_path / "corpus", workers=1)
+    made = corpus_make(options, tmp_path / "corpus", workers=1)
     manifest = made.manifest
     assert made.notes == (f"synthetic-0001 was {manifest.settings['replaced']['synthetic-0001']}",)
     assert len(load_corpus(str(tmp_path / "corpus"))) == 3
@@ -124,7 +124,7 @@ def test_a_document_that_cannot_be_made_is_replaced_and_listed(tmp_path, monkeyp
     assert how in manifest.settings["replaced"]["synthetic-0001"]
     assert f"A page overflows ({failing}×)" in manifest.settings["replaced"]["synthetic-0001"]
     draws.clear()
-    again = make_corpus(options, tmp_path / "again", workers=1)
+    again = corpus_make(options, tmp_path / "again", workers=1)
     assert again.manifest.files == manifest.files
 
 
@@ -138,7 +138,7 @@ def test_what_cannot_be_made_at_all_says_why(tmp_path, monkeypatch) -> None:
     with pytest.raises(
         MakingError, match=r"2 of the documents.*synthetic-0001.*24 draws.*Never.*another seed"
     ):
-        make_corpus(Synthetic(pages=2, seed=4, document_pages=1, long=0), tmp_path / "corpus", workers=1)
+        corpus_make(Synthetic(pages=2, seed=4, document_pages=1, long=0), tmp_path / "corpus", workers=1)
 
 
 @pytest.mark.latex
@@ -180,7 +180,7 @@ def test_pages_with_tables_have_as_many_as_asked(pages: int, mean: float, seed: 
 @needs_latex
 def test_dense_pages_have_all_their_tables(tmp_path: Path) -> None:
     options = Synthetic(pages=2, seed=5, empty=0, long=0, rotated=0, tables_per_page=4.5)
-    make_corpus(options, tmp_path / "corpus", workers=1)
+    corpus_make(options, tmp_path / "corpus", workers=1)
     corpus = load_corpus(str(tmp_path / "corpus"))
     assert sum(len(sample.truth.tables) for sample in corpus.samples()) == 9
     assert check_corpus(corpus).is_faithful
@@ -194,7 +194,7 @@ def test_latex_sets_the_drafts_of_all_renderers(tmp_path: Path) -> None:
 
     kinds_set = ("invoice", "laboratory", "form")
     options = Drafts(pages=4, seed=2, name="drafts", languages=("english",), kinds=kinds_set)
-    make_corpus(options, tmp_path / "corpus")
+    corpus_make(options, tmp_path / "corpus")
     corpus = load_corpus(str(tmp_path / "corpus"))
     assert check_corpus(corpus).is_faithful
     kinds = {t.attributes["kind"] for sample in corpus.samples() for t in sample.truth.tables}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from parsemark import make_corpus
+from parsemark import corpus_make
 from parsemark.corpora import load_corpus
 from parsemark.corpora.check import check_corpus
 from parsemark.errors import MakingError, UsageError
@@ -92,7 +92,7 @@ def test_typst_pages_are_faithful_and_the_same_again(tmp_path: Path) -> None:
     )
     options = Typst(pages=10, seed=5, name="ty", languages=languages, long=1.0)
     for name in ("one", "two"):
-        make_corpus(options, tmp_path / name)
+        corpus_make(options, tmp_path / name)
     one, two = (sorted((tmp_path / name / "truth").iterdir()) for name in ("one", "two"))
     assert [p.read_bytes() for p in one] == [p.read_bytes() for p in two]
     report_ = check_corpus(load_corpus(str(tmp_path / "one")))
@@ -180,9 +180,9 @@ def truths(folder: Path) -> dict[str, bytes]:
 @pytest.mark.browser
 def test_web_pages_are_faithful_and_come_with_their_html(tmp_path: Path) -> None:
     options = Html(pages=4, seed=2, name="web", languages=("english", "arabic"), long=1.0)
-    make_corpus(options, tmp_path / "web")
+    corpus_make(options, tmp_path / "web")
     assert is_faithful(tmp_path / "web")
-    make_corpus(options, tmp_path / "again")
+    corpus_make(options, tmp_path / "again")
     assert truths(tmp_path / "web") == truths(tmp_path / "again") != {}
     source = (tmp_path / "web" / "sources" / "web-0001.html").read_text(encoding="utf-8")
     assert "<table" in source and "data-key" not in source and "<script" not in source
@@ -194,9 +194,9 @@ def test_word_documents_are_faithful_and_come_with_their_docx(tmp_path: Path) ->
     import docx
 
     options = Docx(pages=3, seed=2, name="word", languages=("english", "japanese"), long=1.0)
-    make_corpus(options, tmp_path / "word")
+    corpus_make(options, tmp_path / "word")
     assert is_faithful(tmp_path / "word")
-    make_corpus(options, tmp_path / "again")
+    corpus_make(options, tmp_path / "again")
     assert truths(tmp_path / "word") == truths(tmp_path / "again") != {}
     corpus = load_corpus(str(tmp_path / "word"))
     tables = [e.table for s in corpus.samples() if s.document == "word-0001" for e in s.truth.tables]

@@ -1,175 +1,134 @@
-"""`parsemark bench`, `parse` and `try`: run parsers over a corpus or one file."""
+"""`parsemark bench` and `try`: run parsers on a corpus, or on one file."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
 from parsemark import api
 from parsemark.cli import options as opt
 from parsemark.cli import running
-from parsemark.cli.printing import plain_console, plain_table
+from parsemark.cli.printing import plain_console
+from parsemark.cli.stable import repeat_parts
+from parsemark.cli.trial import print_trial
 from parsemark.errors import UsageError
-from parsemark.plain_words import counted, rounded
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from parsemark.protocols.document.component_scores import TaskResult
+from parsemark.plain_words import counted
 
 
 def bench(
+    corpus: opt.CorpusArgument = api.CORPUS,
     *,
-    corpus: opt.Corpus = api.CORPUS,
-    parser: opt.Parsers = None,
-    protocol: opt.Protocols = None,
-    match: opt.Match = None,
-    metric: opt.Metrics = None,
-    rank_by: opt.RankBy = None,
+    corpus_too: opt.CorpusToo = None,
+    parsers: opt.Parsers = None,
+    allow_local_builds: opt.AllowLocalBuilds = False,
+    yes: opt.FetchWeights = False,
+    protocols: opt.Protocols = None,
     pages: opt.Pages = None,
     workers: opt.Workers = None,
     timeout_s: opt.TimeoutS = api.TIMEOUT_S,
     memory_mb: opt.MemoryMb = api.MEMORY_MB,
     max_cost: opt.MaxCost = None,
+    cpu_hour_usd: opt.CpuHourUsd = None,
     out: opt.Out = None,
     executor: opt.Executor = api.EXECUTOR,
-    address: opt.Address = None,
     cache: opt.Cache = True,
+    repeats: Annotated[
+        int, Option(min=1, help="Number of parses per page, without the cache; scores are means.")
+    ] = 1,
     overwrite: opt.Overwrite = False,
     strict: opt.Strict = False,
+    score: Annotated[
+        bool, Option(help="Score the outputs. With --no-score they are only stored, for `parsemark score`.")
+    ] = True,
     report: Annotated[bool, Option(help="Write the HTML report.")] = True,
-    task: Annotated[
-        str | None,
-        Option(help="Cut elements out of the pages and run parsers on these: ocr, table or formula."),
+    route: Annotated[
+        Path | None,
+        Option(help="Rule written by `choose --route`: run its parser on each page."),
     ] = None,
+    as_json: opt.Json = False,
 ) -> None:
-    """Run parsers over a corpus and say who is best: leaderboard here, report in OUT/report.
+    """Run parsers on a corpus; print a leaderboard and write an HTML report.
 
-    A run that was stopped goes on where it was when the same command is given again.
+    CORPUS may be a folder of PDFs, Word or HTML files, one PDF, or `demo`. Where there is no truth, the
+    protocol `evidence` compares the outputs with the PDFs. The same command resumes an interrupted run.
+
+    Example: parsemark bench my-documents/ --parser pdfplumber --parser camelot
+
+    Example: parsemark bench --protocol "tables(match=content,rank_by=teds)"
     """
-    from parsemark.engine.scoring.score import score_run
-
-    console = plain_console()
-    specs = running.protocol_specs(protocol, match=match, metrics=metric, rank_by=rank_by)
-    how = running.parse_options(locals(), protocols=specs)
+    console = running.result_console(as_json=as_json)
     with running.stoppable(console) as events:
-        loaded = running.load(corpus, strict=strict)
-        if task is not None:
-            if not parser:
-                raise UsageError(
-                    "--task needs the parsers that are to be run: --parser tesseract --parser rapidocr."
-                )
-            recipe = next(iter(protocol or ()), "document")
-            made = api.bench_task(task, loaded, parser, how, out=out, protocol=recipe, events=events)
-            _print_task(console, task, *made)
-            return
-        run = api.parse(loaded, parser, how, out=out, overwrite=overwrite, events=events)
-        summaries = score_run(run, n_workers=workers, events=events, executor=executor, address=address)
-    running.show_summaries(run, summaries, console)
+        loaded = running.load(corpus_too or corpus, strict=strict)
+        run = opt.fill(api.bench, locals(), corpus=loaded)
+    if not score:
+        n_failed, done = sum(events.n_failed.values()), counted(sum(events.n_done.values()), "page")
+        console.print(f"{done} in {run.path}, {n_failed} failed")
+        console.print(
+            f"Outputs as files: parsemark export {run.path} --format outputs-md\n"
+            f"Score them with: parsemark score {run.path}",
+            soft_wrap=True,
+        )
+        running.require_some_success(run, events.n_pages, console)
+        return
+    summaries = running.show_summaries(run, None, console, cpu_hour_usd, as_json=as_json)
+    if repeats > 1:
+        for part in repeat_parts(api.repeats_of(run)):
+            console.print(part)
     if report:
-        from parsemark.report import build_report
-
-        page = build_report(run.path, run.path / "report")
-        console.print(f"\nReport: {page}", soft_wrap=True)
+        console.print(f"\nReport: {api.build_report(run)}", soft_wrap=True)
     running.require_some_success(run, events.n_pages, console)
     running.require_answers(summaries, console)
 
 
-def _print_task(console: Console, task: str, folder: Path, results: dict[str, TaskResult]) -> None:
-    """Compare what parsers made of the elements of a task, each cut out of its page."""
-    from parsemark.protocols.document.component_scores import MEANINGS
-
-    shown = list(dict.fromkeys(name for found in results.values() for name in found.figures))
-    heads = [f"{name.replace('_', f'_{chr(10)}')} {MEANINGS.get(name, '')[:1]}" for name in shown]
-    rows = [
-        (parser, str(found.n), str(found.n_missing), *(rounded(value, 4) for value in found.figures.values()))
-        for parser, found in results.items()
-    ]
-    console.print(plain_table(("parser", "crops", "empty", *heads), rows))
-    console.print()
-    for line in (f"{name}: {MEANINGS[name]}" for name in shown if name in MEANINGS):
-        console.print(line, style="dim")
-    for remark in dict.fromkeys(remark for found in results.values() for remark in found.remarks):
-        console.print(f"Note: {remark}")
-    console.print(f"What each made of the crops, for score --task {task} --predictions:")
-    console.print(f"{folder}/PARSER.json", soft_wrap=True)
-
-
-def parse(
-    *,
-    corpus: opt.Corpus = api.CORPUS,
-    parser: opt.Parsers = None,
-    protocol: opt.Protocols = None,
-    pages: opt.Pages = None,
-    workers: opt.Workers = None,
-    timeout_s: opt.TimeoutS = api.TIMEOUT_S,
-    memory_mb: opt.MemoryMb = api.MEMORY_MB,
-    max_cost: opt.MaxCost = None,
-    out: opt.Out = None,
-    executor: opt.Executor = api.EXECUTOR,
-    address: opt.Address = None,
-    cache: opt.Cache = True,
-    overwrite: opt.Overwrite = False,
-    strict: opt.Strict = False,
-    route: Annotated[
-        Path | None, Option(help="Rule of `choose --route`: which kind of page gets which parser.")
-    ] = None,
-) -> None:
-    """Run parsers over a corpus and store what they return, to be scored with `parsemark score`."""
-    console = plain_console()
-    how = running.parse_options(locals(), protocols=protocol)
-    with running.stoppable(console) as events:
-        loaded = running.load(corpus, strict=strict)
-        if route is not None and parser:
-            raise UsageError("--route names the parsers: leave --parser out.")
-        if route is not None:
-            run = api.parse_routed(loaded, route, how, out=out, overwrite=overwrite, events=events)
-        else:
-            run = api.parse(loaded, parser, how, out=out, overwrite=overwrite, events=events)
-    n_failed, done = sum(events.n_failed.values()), counted(sum(events.n_done.values()), "page")
-    console.print(f"{done} in {run.path}, {n_failed} failed")
-    console.print(
-        f"Outputs as files: parsemark export {run.path} --outputs md (or html, csv, json)\n"
-        f"Score them with: parsemark score {run.path}",
-        soft_wrap=True,
-    )
-    running.require_some_success(run, events.n_pages, console)
-
-
 def try_file(
-    file: Annotated[Path, Argument(metavar="FILE.pdf", help="The document.")],
+    file: Annotated[
+        Path, Argument(metavar="FILE", help="The document: a PDF, or DOCX or HTML for parsers that read it.")
+    ],
     *,
-    parser: Annotated[
+    parsers: Annotated[
         list[str] | None,
-        Option("--parser", "-p", help="As for `bench`.", show_default="all that are installed"),
+        Option("--parser", "-p", help="Parser to run; repeatable.", show_default="all that are installed"),
     ] = None,
-    pages: Annotated[str | None, Option(help=opt.PAGES, show_default="the first 5")] = "5",
-    workers: opt.Workers = None,
-    timeout_s: opt.TimeoutS = api.TIMEOUT_S,
-    memory_mb: opt.MemoryMb = api.MEMORY_MB,
+    allow_local_builds: opt.AllowLocalBuilds = False,
+    yes: opt.FetchWeights = False,
+    pages: Annotated[str, Option(help=opt.PAGES)] = api.TRY_PAGES,
+    timeout_s: opt.TimeoutS = api.TRY_TIMEOUT_S,
     out: Annotated[
         Path | None, Option("--out", "-o", help="Run directory.", show_default="runs/try-FILE")
     ] = None,
-    browser: Annotated[bool, Option(help="Open the page in a browser.")] = True,
+    browser: opt.Browser = True,
 ) -> None:
-    """Run all installed parsers on one file and show their outputs side by side; no truth is needed."""
+    """Run all installed parsers on one file and show their outputs side by side. No truth is needed.
+
+    With a single --parser and a page number, that parser's tables are printed here, with all that its worker
+    printed and the traceback of a failure.
+
+    Example: parsemark try report.pdf
+
+    Example: parsemark try report.pdf --parser my_worker.py --pages 3-3
+    """
     import webbrowser
 
-    from parsemark.parsers import get_parser, parser_names
-    from parsemark.report.try_page import write_try
-
     if not file.is_file():
-        raise UsageError(f"{file} is no file; give one PDF. For a folder: parsemark choose folder:{file}")
-    chosen = parser or [name for name in parser_names() if get_parser(name).state().kind == "ready"]
+        raise UsageError(f"{file} is not a file; give one document. For a folder: parsemark choose {file}")
+    if parsers is not None and len(parsers) == 1 and (page := _one_page(pages)) is not None:
+        print_trial(parsers[0], file, page, timeout_s)
+        return
     console = plain_console()
-    how = running.parse_options(locals(), protocols=None)
-    folder = out or Path("runs") / f"try-{file.stem}"
-    loaded = running.load(f"folder:{file}", strict=False)
+    running.load(f"folder:{file}")
     with running.stoppable(console) as events:
-        run = api.parse(loaded, chosen or None, how, out=folder, events=events)
-    page = write_try(run, loaded, run.path / "try.html")
-    console.print(f"Side by side: {page}", soft_wrap=True)
+        run = opt.fill(api.try_, locals())
+    page_path = run.path / "try.html"
+    console.print(f"Side by side: {page_path}", soft_wrap=True)
     if browser and console.is_terminal:
-        webbrowser.open(page.resolve().as_uri())
+        webbrowser.open(page_path.resolve().as_uri())
+
+
+def _one_page(pages: str) -> int | None:
+    """Return the number of the page where `--pages` names exactly one, as `3-3` or `1` do."""
+    first, _, last = pages.partition("-")
+    if pages == "1" or (first.isdigit() and first == last):
+        return int(first)
+    return None

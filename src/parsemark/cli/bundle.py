@@ -1,8 +1,8 @@
-"""`parsemark bundle`, `verify`, `board`: results that others can check, many of them as one leaderboard."""
+"""`parsemark bundle`, `verify`, `site`: results that others can check, many of them as one leaderboard."""
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,59 +12,71 @@ from typer import Argument, Option
 from parsemark import api
 from parsemark.cli import options as opt
 from parsemark.cli import running
-from parsemark.cli.printing import plain_console, say
+from parsemark.cli.printing import plain_console, say, say_json
 from parsemark.plain_words import counted, size_in_words, visible
-from parsemark.system.files import write_text
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.status import Status
     from rich.text import Text
 
-    from parsemark.engine.verify_bundle import Verification
+    from parsemark.api import Verification
 
 
 def bundle(
-    run: Annotated[Path, Argument(help="Run directory, scored.", show_default=False)],
-    out: Annotated[Path | None, Option("--out", "-o", help="The file.", show_default="RUN.zip")] = None,
+    run: opt.RunArgument,
+    out: Annotated[
+        Path | None, Option("--out", "-o", help="Bundle to write.", show_default="RUN.zip")
+    ] = None,
     truth: Annotated[
         bool,
-        Option("--truth/--no-truth", help="With truths and text layers; without, `verify` needs the corpus."),
+        Option(
+            "--truth/--no-truth",
+            help="Include truth and text layers. Without them, `verify` needs the corpus.",
+        ),
     ] = True,
     submitter: Annotated[
-        str | None, Option(help="Whose results they are; shown on boards.", show_default="nobody named")
+        str | None, Option(help="Name of the submitter, shown on leaderboard sites.", show_default="none")
     ] = None,
 ) -> None:
-    """Put a run into one file: raw outputs, matches, scores, versions, with a hash of each part.
+    """Pack a run into one file that others can verify: raw outputs, matches, scores, versions and hashes.
 
-    Check the file with: `parsemark verify FILE`.
+    Example: parsemark bundle runs/mine --out mine.zip
     """
-    target = out or run.resolve().with_name(f"{run.resolve().name}.zip")
-    written = api.bundle_run(run, target, truth=truth, submitter=submitter)
+    written = opt.fill(api.bundle, locals())
     typer.echo(f"{written} ({size_in_words(written.stat().st_size)})")
 
 
 def verify(
-    bundle: Annotated[Path, Argument(help="File of `parsemark bundle`.", show_default=False)],
+    bundle: Annotated[Path, Argument(help="File that `parsemark bundle` wrote.", show_default=False)],
     corpus: Annotated[
         str | None,
-        Option("--corpus", "-c", help="The corpus that it must be of; without, its own truth is taken."),
+        Option(
+            "--corpus",
+            "-c",
+            help="Corpus that the bundle must come from.",
+            show_default="the truth in the bundle",
+        ),
     ] = None,
     workers: opt.Workers = None,
-    json_out: Annotated[Path | None, Option("--json", help="Write all checks as JSON.")] = None,
+    as_json: opt.Json = False,
 ) -> None:
-    """Score the raw outputs of a bundle anew and say whether its results follow from them.
+    """Score the outputs in a bundle again and compare with the results that it states.
 
-    Exit code 0: everything agrees. 1: something does not, and is named: a damaged or swapped part, an edited
-    score, another corpus, another version of a protocol. 2: it could not be checked.
+    Exit code 0: everything agrees. 1: something differs and is listed: a damaged or swapped part, an edited
+    score, another corpus, another version of a protocol. 2: the bundle could not be checked.
+
+    Example: parsemark verify mine.zip --corpus my-documents/
     """
     from parsemark.cli.progress import progress_for
 
     loaded = running.load(corpus) if corpus is not None else None
     with progress_for(plain_console(stderr=True)) as events:
-        found = api.verify_bundle(bundle, loaded, workers=workers, events=events)
-    _show(plain_console(), found)
-    if json_out is not None:
-        write_text(json_out, json.dumps(found.to_json(), indent=2, ensure_ascii=False) + "\n")
+        found = api.verify(bundle, loaded, workers=workers, events=events)
+    if as_json:
+        say_json("verify", found)
+    else:
+        _show(plain_console(), found)
     if not found.passed:
         raise typer.Exit(1)
 
@@ -96,39 +108,47 @@ def _hanging(console: Console, text: Text, indent: int) -> Text:
     return Text("\n").join([first, *(Text(" " * indent) + line for line in rest)])
 
 
-def board(
+def _tell(console: Console, status: Status, text: str) -> None:
+    """Show what is done now; where nobody watches a terminal, as a line of its own."""
+    if console.is_terminal:
+        status.update(visible(text))
+    else:
+        say(console, visible(text))
+
+
+def site(
     bundles: Annotated[list[Path], Argument(help="Bundles, or folders of them (*.zip).", show_default=False)],
     out: Annotated[Path, Option("--out", "-o", help="Folder of the site.")],
-    corpus: Annotated[
+    corpora: Annotated[
         list[str] | None,
-        Option("--corpus", "-c", help="Repeatable: truths for --verify, and pictures for the reports."),
+        Option(
+            "--corpus",
+            "-c",
+            help="Corpus with the truth for --verify and the page pictures for reports; repeatable.",
+        ),
     ] = None,
     verify: Annotated[
-        bool, Option("--verify", help="Score every bundle anew; show only those that verify.")
+        bool, Option("--verify", help="Score every bundle again; show only those that verify.")
     ] = False,
     reports: Annotated[
-        bool, Option("--reports/--no-reports", help="Write the whole report of every league.")
+        bool, Option("--reports/--no-reports", help="Write the full report of every leaderboard.")
     ] = True,
 ) -> None:
-    """Make a leaderboard site of many bundles: corpora × parsers, history per parser, reports.
+    """Build a leaderboard site from many bundles: corpora × parsers, history per parser, reports.
 
-    Results are put together only where corpus, pages, protocol and its version are the same. Exit code 1 if
-    a bundle was refused; the site is written all the same, and names it.
+    Results are combined only where corpus, pages, protocol and its version are the same. Exit code 1 if a
+    bundle was refused; the site is still written, and lists it.
+
+    Example: parsemark site submissions/ --out site/ --verify
     """
-    from parsemark.report.board_site import build_board
-
     console = plain_console(stderr=True)
-    loaded = [running.load(spec) for spec in corpus or ()]
+    loaded = [running.load(spec) for spec in corpora or ()]
     with console.status("reading bundles") as status:
-        result = opt.fill(
-            build_board,
-            locals(),
-            paths=bundles,
-            corpora=loaded,
-            tell=lambda text: status.update(visible(text)),
-        )
+        tell = partial(_tell, console, status)
+        result = opt.fill(api.site, locals(), corpora=loaded, progress=tell)
     for refused in result.refused:
         say(console, visible(f"! not shown: {refused.path}: {refused.why}"))
-    typer.echo(f"{counted(result.n_bundles, 'bundle')}, {counted(result.n_leagues, 'league')}: {result.page}")
+    leaderboards = counted(result.n_leaderboards, "leaderboard")
+    typer.echo(f"{counted(result.n_bundles, 'bundle')}, {leaderboards}: {result.page}")
     if result.refused:
         raise typer.Exit(1)

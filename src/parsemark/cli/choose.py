@@ -6,104 +6,93 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Option
 
 from parsemark import api
 from parsemark.cli import options as opt
 from parsemark.cli import running
-from parsemark.cli.printing import page_progress, plain_console, plain_table
+from parsemark.cli.printing import page_progress, plain_table, say_json
 from parsemark.plain_words import rounded, signed
-from parsemark.system.files import write_bytes
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from parsemark.choose import Choice
+    from parsemark.api import Choice
 
 
 def choose(
-    corpus: Annotated[
-        str, Argument(metavar="CORPUS", help="Your documents: `folder:DIR`, or any other corpus.")
-    ],
+    corpus: opt.CorpusArgument,
     *,
-    labels: Annotated[int, Option(min=0, help="How many pages you would label at most.")] = 10,
-    parser: opt.Parsers = None,
-    protocol: Annotated[str, Option(help="Whose primary figure decides.")] = "tables",
+    corpus_too: opt.CorpusToo = None,
+    labels: Annotated[int, Option(min=0, help="Maximum number of new pages to label.")] = 10,
+    parsers: opt.Parsers = None,
+    allow_local_builds: opt.AllowLocalBuilds = False,
+    yes: opt.FetchWeights = False,
+    protocol: Annotated[str, Option(help="Protocol whose primary score decides.")] = "tables",
+    cpu_hour_usd: opt.CpuHourUsd = None,
     out: opt.Out = None,
     pages: opt.Pages = None,
     workers: opt.Workers = None,
     timeout_s: opt.TimeoutS = api.TIMEOUT_S,
-    memory_mb: opt.MemoryMb = api.MEMORY_MB,
     cache: opt.Cache = True,
-    strict: opt.Strict = False,
-    seed: Annotated[int, Option(help="Of the order in which pages are to be labelled.")] = 0,
-    skip: Annotated[list[str] | None, Option(help="A page that you do not want to label. Repeat it.")] = None,
+    skip: Annotated[list[str] | None, Option(help="Page not to label; repeatable.")] = None,
     route: Annotated[
         Path | None,
-        Option(help="Learn from the labels which kind of page gets which parser; write the rule here."),
+        Option(help="File for a rule, learned from the labels, that assigns parsers to page types."),
     ] = None,
     annotate: Annotated[
-        bool, Option("--annotate", help="Open `annotate` on the pages to label (of `folder:DIR`).")
+        bool, Option("--annotate", help="Open `annotate` on the pages to label (folders only).")
     ] = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Find the best parser for documents without truth, with as few labels as possible.
 
-    Runs the parsers, guesses their quality from how far independent ones agree, and names the pages whose
-    labels would tell most. Label them (`parsemark annotate`, or truth files beside the PDFs) and give the
-    same command again: nothing is parsed twice, and the answer gets its interval.
-    """
-    from parsemark import choose as room
-    from parsemark.engine.scoring.score import score_run
-    from parsemark.report.choice_page import write_choice
+    Runs the parsers, estimates their quality from the agreement of independent ones, and lists the most
+    informative pages to label. Label them (`parsemark annotate`, or truth files beside the PDFs) and repeat
+    the command. Nothing is parsed twice; the result then has a confidence interval.
 
-    console = plain_console()
-    how = running.parse_options(locals(), protocols=[protocol])
-    loaded = running.load(corpus, strict=strict)
-    if corpus.startswith("folder:") and loaded.remarks:
-        # `bench` takes the other pages of a labelled document for pages without tables.
-        console.print("Here only pages with a truth file of their own count as labelled.")
-    with running.stoppable(console) as events:
-        run = api.parse(loaded, parser, how, out=out, events=events)
-        score_run(run, n_workers=workers, events=events)
+    Example: parsemark choose my-documents/ --labels 10
+    """
+    corpus = corpus_too or corpus
+    console = running.result_console(as_json=as_json)
+    loaded = running.load(corpus)
+    with running.stoppable(console) as events, page_progress("Comparing outputs", None) as progress:
+        choice = opt.fill(api.choose, locals(), corpus=loaded, skip=skip or ())
+    run = api.open_run(api.run_folder(out, loaded))
     running.say_old_report(run, console)
-    with page_progress("Comparing outputs", len(run.table("samples"))) as progress:
-        choice = room.choose(
-            run,
-            corpus=loaded,
-            protocol=how.protocols[0],
-            budget=labels,
-            seed=seed,
-            skip=skip or (),
-            progress=progress,
-        )
-    console.print(_table(choice))
-    for line in (*room.in_words(choice), *choice.notes, "", *room.next_step(choice, corpus, str(run.path))):
+    if as_json:
+        say_json("choose", choice)
+    else:
+        console.print(_table(choice))
+    for line in api.choice_in_words(choice, corpus, run):
         # A command is to be copied: it stays on one line, however long.
         console.print(line, soft_wrap=line.startswith("  "))
     if route is not None:
-        routing = room.route_run(run, choice, skip=skip or (), seed=seed)
-        room.write_route(routing, route)
-        follow = f"  parsemark parse --corpus {shlex.quote(corpus)} --route {shlex.quote(str(route))}"
-        for line in ("", *routing.in_words(), "Follow it:", follow):
+        follow = f"  parsemark bench {shlex.quote(corpus)} --no-score --route {shlex.quote(str(route))}"
+        for line in ("", *choice.route, "Follow it:", follow):
             console.print(line, soft_wrap=line.startswith("  "))
-    write_bytes(run.path / "choice.json", room.as_json(choice).encode())
-    page = write_choice(choice, corpus, run.path)
-    console.print(f"\nReport: {page}\nAll numbers: {run.path / 'choice.json'}", soft_wrap=True)
+    page, numbers = run.path / "choice.html", run.path / api.CHOICE
+    console.print(f"\nReport: {page}\nAll numbers: {numbers}", soft_wrap=True)
     if annotate and choice.next_pages and not choice.certain:
         from parsemark.cli.web_apps import annotate as open_annotate
 
-        open_annotate(corpus, run=[run.path], page=list(choice.next_look))
+        open_annotate(corpus, runs=[run.path], page=list(choice.next_look))
 
 
 def _table(choice: Choice) -> Table:
     known = choice.best.estimate is not None
-    figures = ("score", "95 % interval", "behind the first") if known else ("guess",)
+    scores = ["score", "95 % interval", "behind the first"] if known else ["guess"]
+    if choice.is_estimated:
+        scores.insert(0, "labelled pages")
     rows = []
-    for candidate in choice.candidates:
-        cells = [candidate.parser, rounded(candidate.value, 2)]
-        if candidate.estimate is not None:
-            cells.append(f"{candidate.estimate.low:.2f}–{candidate.estimate.high:.2f}")
-            gap = candidate.behind
-            cells.append("" if gap is None else f"{signed(gap.low, 2)} to {signed(gap.high, 2)}")
-        rows.append([*cells, rounded(candidate.cpu_s, 2), str(candidate.failed)])
-    return plain_table(("parser", *figures, "s/page", "failed"), rows)
+    for c in choice.candidates:
+        cells = [c.parser, rounded(c.value, 2)]
+        if known:
+            between = c.estimate.interval if c.estimate else None
+            cells.append("" if between is None else f"{between[0]:.2f}–{between[1]:.2f}")
+            low, high = (c.behind.low, c.behind.high) if c.behind else (None, None)
+            cells.append("" if low is None or high is None else f"{signed(low, 2)} to {signed(high, 2)}")
+        if choice.is_estimated:
+            cells.insert(1, rounded(c.labelled.value if c.labelled else None, 2))
+        rows.append([*cells, rounded(c.cpu_s, 2), str(c.failed), c.licence or ""])
+    return plain_table(("parser", *scores, "s/page", "failed", "licence"), rows)

@@ -9,7 +9,7 @@ import shutil
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -19,14 +19,13 @@ from typer import Option
 from parsemark import __version__
 from parsemark.cli import (
     bench,
-    boards,
     bundle,
-    calibrate,
+    check,
     choose,
     compare,
-    convert,
     corpus,
-    judge,
+    export,
+    listing,
     pairs,
     parsers,
     report,
@@ -37,14 +36,24 @@ from parsemark.cli import (
     version_history,
     web_apps,
 )
-from parsemark.cli.options import Commands
+from parsemark.cli.options import Command, Commands
 from parsemark.errors import ParsemarkError
 from parsemark.extras import needed_for
 from parsemark.plain_words import visible
 
+
+class Root(Commands):
+    """All commands, in the order of `COMMANDS`."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names in the order of the help."""
+        order = [name for commands in COMMANDS.values() for name in commands]
+        return sorted(super().list_commands(ctx), key=order.index)
+
+
 app = typer.Typer(
     name="parsemark",
-    cls=Commands,
+    cls=Root,
     help="The benchmark for PDF parsers: who is better, by how much, how sure we are, and why.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -62,8 +71,11 @@ def _show_version(wanted: bool) -> None:
 def root(
     context: typer.Context,
     config: Annotated[
-        Path | None, Option(help="Settings of `bench`, `parse` and `gate`.", show_default="parsemark.toml")
+        Path | None, Option(help="Settings of `bench` and `gate`.", show_default="parsemark.toml")
     ] = None,
+    trust_config: Annotated[
+        bool, Option("--trust-config", help="Run the scripts that a parsemark.toml of this folder names.")
+    ] = False,
     version: Annotated[
         bool, Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
@@ -71,26 +83,54 @@ def root(
     """The benchmark for PDF parsers: who is better, by how much, how sure we are, and why."""
     path = config or Path("parsemark.toml")
     is_there = config is not None or path.is_symlink() or path.exists()
-    if context.invoked_subcommand in ("bench", "parse", "gate") and is_there:
+    if context.invoked_subcommand in ("bench", "gate") and is_there:
+        from parsemark.cli.trust import require_trust
         from parsemark.config import defaults_of_commands, read_settings
 
         settings = read_settings(path)
+        if config is None and context.invoked_subcommand != "gate":
+            require_trust(path, settings, is_given=trust_config)
         context.default_map = defaults_of_commands(settings)
         if context.default_map.get(context.invoked_subcommand):
             typer.echo(f"Settings: {path}", err=True)
 
 
-for command in (  # in the order of the help
-    *(setup.init, bench.bench, bench.parse, bench.try_file, score.score, report.report, report.export),
-    *(boards.boards, report.figures, choose.choose),
-    *(compare.compare, compare.gate, bundle.bundle, bundle.verify, bundle.board),
-    *(version_history.history, version_history.bisect, version_history.repro, version_history.badge),
-    *(convert.convert, report.query, pairs.metrics, pairs.pairs, web_apps.rate, web_apps.annotate),
-    *(stable.stable, calibrate.calibrate, calibrate.confidence, calibrate.ensemble, setup.doctor),
-):
-    app.command({"try_file": "try"}.get(command.__name__))(command)
-for group in (corpus.app, parsers.parsers, study.app, judge.app):
-    app.add_typer(group)
+COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
+    "Measure": {
+        "try": bench.try_file,
+        "bench": bench.bench,
+        "score": score.score,
+        "choose": choose.choose,
+        "stable": stable.stable,
+    },
+    "Look": {
+        "report": report.report,
+        "compare": compare.compare,
+        "export": export.export,
+        "query": report.query,
+    },
+    "Guard": {
+        "check": check.check,
+        "gate": compare.gate,
+        "history": version_history.history,
+        "bisect": version_history.bisect,
+        "bundle": bundle.bundle,
+        "verify": bundle.verify,
+        "site": bundle.site,
+    },
+    "Truth": {"annotate": web_apps.annotate, "corpus": corpus.app},
+    "Parsers": {"parsers": parsers.parsers},
+    "Research": {"pairs": pairs.pairs, "study": study.app},
+    "Set-up": {"init": setup.init, "list": listing.list_names, "doctor": setup.doctor},
+}
+"""The commands in the order of the help, by panel."""
+
+for panel, commands in COMMANDS.items():
+    for name, command in commands.items():
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, rich_help_panel=panel)
+        else:
+            app.command(name, cls=Command, rich_help_panel=panel)(command)
 
 
 def run() -> None:
@@ -101,10 +141,15 @@ def run() -> None:
             # What a terminal has no sign for costs nobody a result.
             own = {"encoding": stream.encoding, "errors": "replace", "line_buffering": stream.line_buffering}
             setattr(sys, name, io.TextIOWrapper(raw, **own))
+    if os.environ.get("COLUMNS", "1").strip("0 ") == "":
+        del os.environ["COLUMNS"]  # no width: what asks for it would print nothing
     warnings.formatwarning = lambda message, *_, **__: f"! {message}\n"  # a line of our code helps nobody
     try:
         with needed_for("This command"), _importing_nothing_of_this_folder():
-            _app_for(sys.argv[1:2])()
+            try:
+                _app_for(sys.argv[1:2])()
+            finally:
+                sys.stdout.flush()
     except ParsemarkError as error:
         _fail(str(error))
     except KeyboardInterrupt:  # before a command began; commands themselves say what is kept
@@ -127,6 +172,9 @@ class _Stream(io.FileIO):
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
             return len(data)
+        except OSError:  # a full disk: what follows would fail again, at the latest at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            raise
 
 
 @contextlib.contextmanager
@@ -144,7 +192,7 @@ def _importing_nothing_of_this_folder() -> Iterator[None]:
 
 def _app_for(words: Sequence[str]) -> typer.Typer:
     """The application, without the commands that were not asked for: to build them all takes a while."""
-    named = [c for c in app.registered_commands if c.callback is not None and [c.callback.__name__] == words]
+    named = [c for c in app.registered_commands if [c.name] == list(words)]
     if not named:
         return app
     short = copy.copy(app)

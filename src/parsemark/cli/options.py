@@ -3,26 +3,71 @@
 Help drawn with rich would start half as fast, and read worse in a pipe.
 """
 
+import os
 from collections.abc import Callable, Mapping
 from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from typer import Argument, Option
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 _WHOLE_SENTENCE = 200
+EXAMPLE = "Example: "
+
+
+class Command(TyperCommand):
+    """A command whose help ends with the examples of its docstring, one unbroken line each.
+
+    In a docstring, paragraphs that begin with `Example: ` are examples, and paragraphs whose lines begin with
+    `- NAME: ` are lists.
+    """
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write the docstring without its examples."""
+        formatter.write_paragraph()
+        with formatter.indentation():
+            for number, text in enumerate(_paragraphs(self)):
+                if text.startswith(EXAMPLE):
+                    continue
+                if number:
+                    formatter.write_paragraph()
+                if text.startswith("- "):
+                    items = (item.partition(": ") for item in text.removeprefix("- ").split("\n- "))
+                    formatter.write_dl([(name, " ".join(what.split())) for name, _, what in items])
+                else:
+                    formatter.write_text(text)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples."""
+        examples = [text for text in _paragraphs(self) if text.startswith(EXAMPLE)]
+        if examples:
+            with formatter.section("Examples" if len(examples) > 1 else "Example"):
+                for text in examples:
+                    formatter.write(f"{'':>{formatter.current_indent}}{text.removeprefix(EXAMPLE)}\n")
+        super().format_epilog(ctx, formatter)
+
+
+def _paragraphs(command: TyperCommand) -> list[str]:
+    return (command.help or "").split("\n\n")
 
 
 class Commands(TyperGroup):
-    """A group that lists its commands with whole sentences instead of cutting them at the line's end."""
+    """A group that lists its commands by panel, with whole sentences."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands."""
-        listed = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
-        rows = [(name, command.get_short_help_str(_WHOLE_SENTENCE)) for name, command in listed if command]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is None:
+                continue
+            panel = getattr(command, "rich_help_panel", None)
+            rows = panels.setdefault(panel if isinstance(panel, str) else "Commands", [])
+            rows.append((name, command.get_short_help_str(_WHOLE_SENTENCE)))
+        for title, rows in panels.items():
+            with formatter.section(title):
+                formatter.write_dl(rows, col_max=12)
 
 
 Made = TypeVar("Made")
@@ -34,64 +79,100 @@ def fill(make: Callable[..., Made], given: Mapping[str, Any], **others: Any) -> 
     return make(**{**own, **others})
 
 
-Corpus = Annotated[
-    str, Option("--corpus", "-c", help="`demo`, a corpus folder, or LOADER:PATH (`icdar2013:DIR`).")
-]
+CORPUS = (
+    "A folder of documents (PDF, Word, HTML), one PDF, a corpus folder, a run (for its corpus), `demo`, or "
+    "LOADER:PATH."
+)
+Corpus = Annotated[str, Option("--corpus", "-c", help=CORPUS)]
+CorpusArgument = Annotated[str, Argument(metavar="CORPUS", help=CORPUS)]
+# Commands whose main argument is a corpus also take it as `--corpus`, as the others do.
+CorpusToo = Annotated[str | None, Option("--corpus", "-c", hidden=True)]
 Parsers = Annotated[
     list[str] | None,
     Option(
         "--parser",
         "-p",
-        help="Repeatable; with settings: `camelot(flavor=stream)`; or a worker script of yours.",
+        help="Parser to run; repeatable. With options: `camelot(flavor=stream)`; or the path of your own "
+        "worker script.",
         show_default="a fast set",
     ),
 ]
-PAGES = "Subset: `7` (the first 7), `7-7` (the 7th alone), `5-9`, or ids with `*`, separated by commas."
+PAGES = "Pages to use: `7` (the first 7), `7-7` (the 7th), `5-9`, or ids with `*`, separated by commas."
 Pages = Annotated[str | None, Option(help=PAGES)]
-Workers = Annotated[int | None, Option(min=1, help="At a time.", show_default="one per CPU")]
-TimeoutS = Annotated[float, Option("--timeout-s", min=0.1, help="Per page, in seconds.")]
-TrialTimeoutS = Annotated[float, Option(min=0.1, help="Seconds that the page may take.")]
-TRIAL_TIMEOUT_S = 300  # more than in a run: a parser may load its models on the first page
-MemoryMb = Annotated[int, Option("--memory-mb", min=64, help="Per worker with its children, in MB.")]
-MaxCost = Annotated[
-    float | None, Option("--max-cost", min=0, help="In USD: parsers that are paid by the page stop.")
+Workers = Annotated[int | None, Option(min=1, help="Number of parallel workers.", show_default="one per CPU")]
+TimeoutS = Annotated[float, Option("--timeout-s", min=0.1, help="Time limit per page, in seconds.")]
+MemoryMb = Annotated[
+    int, Option("--memory-mb", min=64, help="Memory limit per worker and its children, in MB.")
+]
+MaxCost = Annotated[float | None, Option("--max-cost", min=0, help="Stop paid parsers at this cost, in USD.")]
+CpuHourUsd = Annotated[
+    float | None,
+    Option("--cpu-hour-usd", min=0, help="Price of one CPU hour in USD, for the cost of a million pages."),
 ]
 Out = Annotated[Path | None, Option("--out", "-o", help="Run directory.", show_default="runs/CORPUS")]
-Executor = Annotated[str, Option(help="`local` or `ray`.")]
-Address = Annotated[str | None, Option(help="Of a Ray cluster; `auto` for the one of this machine.")]
+RunArgument = Annotated[
+    Path,
+    Argument(
+        metavar="RUN",
+        help="Run directory; or the corpus that `bench` ran on: `demo` is runs/demo.",
+        show_default=False,
+    ),
+]
+Protocol = Annotated[
+    str | None, Option("--protocol", help="Protocol to report.", show_default="the run's first")
+]
+Old = Annotated[Path | None, Option("--old", help="Older run to compare with.")]
+Json = Annotated[
+    bool, Option("--json", help="Print the result as JSON. `parsemark list schemas` lists the formats.")
+]
+Executor = Annotated[
+    str,
+    Option(help="Where work runs: `local`, `ray`, or the address of a Ray cluster: `ray:HOST:6379`."),
+]
 Protocols = Annotated[
     list[str] | None,
     Option(
         "--protocol",
-        help="Repeatable: how outputs are scored; with settings: `tables(match=content)`.",
+        help="Protocol to score with; repeatable. With options: `tables(match=content,metrics=teds+reader)`.",
         show_default="tables, with evidence where there is no truth",
     ),
 ]
-Match = Annotated[
-    str | None,
+Cache = Annotated[bool, Option("--cache/--no-cache", help="Reuse outputs of earlier runs.")]
+Overwrite = Annotated[bool, Option("--overwrite", help="Delete the run in OUT and start again.")]
+Strict = Annotated[bool, Option("--strict", help="Fail if any part of the corpus is unreadable.")]
+
+
+def _allow_local_builds(is_allowed: bool) -> None:
+    if is_allowed:
+        os.environ["PARSEMARK_ALLOW_LOCAL_BUILDS"] = "1"  # also for the processes that we start
+
+
+AllowLocalBuilds = Annotated[
+    bool,
     Option(
-        "--match",
-        help="How tables are matched: `bbox` (by place), `content` or `ngrams` (by text), or `auto`.",
-        show_default="auto",
+        "--allow-local-builds",
+        callback=_allow_local_builds,
+        expose_value=False,
+        help="Build parsers' packages that come from folders or repositories; that runs their code.",
     ),
 ]
-Metrics = Annotated[
-    list[str] | None,
+
+
+def _fetch_weights(is_allowed: bool) -> None:
+    if is_allowed:
+        os.environ["PARSEMARK_FETCH_WEIGHTS"] = "1"
+
+
+FetchWeights = Annotated[
+    bool,
     Option(
-        "--metric",
-        "-m",
-        help="Repeatable: what pairs are scored with, see `parsemark metrics`.",
-        show_default="of the protocol",
+        "--yes",
+        "-y",
+        callback=_fetch_weights,
+        expose_value=False,
+        help="Fetch the weights of parsers that are not here yet, without asking.",
     ),
 ]
-RankBy = Annotated[
-    str | None, Option("--rank-by", help="Metric that ranks the leaderboard.", show_default="of the protocol")
-]
-Cache = Annotated[
-    bool, Option("--cache/--no-cache", help="Use parses of other runs; without, parse every page anew.")
-]
-Overwrite = Annotated[bool, Option("--overwrite", help="Remove the run that OUT holds and start anew.")]
-Strict = Annotated[bool, Option("--strict", help="Refuse a corpus of which something cannot be read.")]
-CorpusArgument = Annotated[str, Argument(metavar="CORPUS", help="A folder, `demo`, or `loader:PATH`.")]
+Browser = Annotated[bool, Option("--browser/--no-browser", help="Open the result in a browser.")]
 NewCorpus = Annotated[Path, Option("--out", help="Folder of the new corpus.")]
-Processes = Annotated[int | None, Option(help="Processes; all cores if not given.")]
+Processes = Annotated[int | None, Option(help="Number of processes.", show_default="one per CPU")]

@@ -20,17 +20,37 @@ def plain_console(*, stderr: bool = False) -> Console:
 
 
 @contextmanager
-def page_progress(title: str, total: int | None, *, in_bytes: bool = False) -> Iterator[Callable[..., None]]:
+def page_progress(title: str, total: int | None) -> Iterator[Callable[..., None]]:
     """Show a bar on a terminal; call what this yields with the number of new pages, and a total."""
-    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn
-    from rich.progress import TimeRemainingColumn as TimeColumn
+    with stages() as begin:
+        yield begin(title, total)
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, int | None], Callable[..., None]]]:
+    """Show a bar on a terminal for each stage of a command: what this yields begins one, and returns what to
+    call with the number of new steps.
+    """
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     console = plain_console(stderr=True)
-    counts = DownloadColumn() if in_bytes else MofNCompleteColumn()
-    columns = (TextColumn("{task.description}"), BarColumn(), counts, TimeColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
-        task = progress.add_task(title, total=total)
-        yield lambda n=1, total=None: progress.update(task, advance=n, total=total)
+
+        def begin(title: str, total: int | None) -> Callable[..., None]:
+            task = progress.add_task(title, total=total)
+            return lambda n=1, total=None: progress.update(task, advance=n, total=total)
+
+        yield begin
+
+
+def say_json(kind: str, data: Any) -> None:
+    """Print a result as JSON, in the format of a schema that `parsemark list schemas` lists."""
+    import json
+
+    from parsemark.schemas import as_json
+
+    print(json.dumps(as_json(kind, data), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def say(console: Console, text: str | Text, **look: Any) -> None:

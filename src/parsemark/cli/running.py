@@ -1,4 +1,4 @@
-"""What `bench` and `parse` do alike: read options, show progress, stop cleanly."""
+"""What commands share that run for long: read options, show progress, stop cleanly."""
 
 from __future__ import annotations
 
@@ -6,24 +6,20 @@ import contextlib
 import shlex
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from parsemark.cli.options import fill
-from parsemark.cli.printing import plain_console, say, warning
-from parsemark.errors import UsageError
+from parsemark import api
+from parsemark.cli.printing import plain_console, say, say_json, warning
 from parsemark.plain_words import counted, unbroken
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from parsemark.api import Corpus, Run, Summary
     from parsemark.cli.progress import ProgressEvents
-    from parsemark.corpora import Corpus
-    from parsemark.engine.parsing.parse import ParseOptions
-    from parsemark.protocols import Summary
-    from parsemark.store import Run
 
 _MOST_NAMED = 5
 
@@ -49,18 +45,33 @@ def require_answers(summaries: Iterable[Summary], console: Console) -> None:
         raise typer.Exit(1)
 
 
-def show_summaries(run: Run, summaries: Iterable[Summary], console: Console) -> None:
-    """Print what each protocol says of a run: the verdict in plain words, then the leaderboard."""
-    from parsemark.report.terminal import leaderboard
-    from parsemark.verdicts.plain_verdict import plain_verdict, scored_records
+def result_console(*, as_json: bool) -> Console:
+    """Return the stream for text beside the result: standard error if JSON goes to standard output."""
+    return plain_console(stderr=as_json)
 
+
+def show_summaries(
+    run: Run,
+    protocols: Sequence[str] | None,
+    console: Console,
+    cpu_hour_usd: float | None = None,
+    *,
+    as_json: bool = False,
+) -> list[Summary]:
+    """Print what protocols, by default all of a run, report of it: the verdict, then the leaderboard."""
+    from parsemark.report.terminal_leaderboard import leaderboard
+
+    summaries = api.summaries(run, protocols)
+    if as_json:
+        say_json("summary", summaries)
+        return summaries
     for summary in summaries:
         console.print()
-        records = scored_records(run, summary.protocol)
-        for sentence in plain_verdict(summary, records, run.manifest.corpus.spec):
+        for sentence in api.verdict(run, summary.protocol, cpu_hour_usd):
             console.print(sentence, highlight=False, markup=False)
         console.print()
         console.print(leaderboard(summary, console.width))
+    return summaries
 
 
 def say_old_report(run: Run, console: Console) -> None:
@@ -84,14 +95,6 @@ def say_unread(run: Run, parser: str, console: Console) -> None:
         say(console, line, style="yellow")
 
 
-def parse_options(given: Mapping[str, Any], *, protocols: Sequence[str] | None) -> ParseOptions:
-    """How to parse, by the options of a command; those that it does not have are at their defaults."""
-    from parsemark import api
-
-    spent = given.get("max_cost")
-    return fill(api.parse_options, given, max_cost_usd=spent, protocols=protocols, command=command_line())
-
-
 def command_line() -> tuple[str, ...]:
     """The command as it was typed, to be recorded and repeated."""
     return ("parsemark", *sys.argv[1:])
@@ -105,9 +108,7 @@ def say_remarks(remarks: Iterable[object], console: Console) -> None:
 
 def load(spec: str, *, strict: bool = False) -> Corpus:
     """The corpus that was named; what was left out of it, or looks wrong, is said on standard error."""
-    from parsemark.corpora import load_corpus
-
-    corpus = load_corpus(spec, strict=strict)
+    corpus = api.open_corpus(spec, strict=strict)
     remarks: list[object] = [*corpus.remarks]
     if corpus.left_out:
         parts = counted(len(corpus.left_out), "part")
@@ -116,42 +117,13 @@ def load(spec: str, *, strict: bool = False) -> Corpus:
     return corpus
 
 
-def protocol_specs(
-    protocols: Sequence[str] | None,
-    *,
-    match: str | None,
-    metrics: Sequence[str] | None,
-    rank_by: str | None,
-    serialise: str | None = None,
-) -> list[str] | None:
-    """The protocols with the options that were given apart; None where nothing was said at all. UsageError if
-    there is no such protocol, or none of them has the option.
-    """
-    from parsemark.protocols import DEFAULT_PROTOCOLS, canonical_specs, get_protocol, with_options
-
-    named = {"match": match, "rank_by": rank_by, "serialise": serialise}
-    given = {**named, "metrics": tuple(metrics) if metrics else None}
-    wanted = {key: value for key, value in given.items() if value is not None}
-    if not wanted:
-        return canonical_specs(protocols) if protocols else None
-    specs: list[str] = []
-    used: set[str] = set()
-    for spec in canonical_specs(protocols or DEFAULT_PROTOCOLS):
-        own = {key: value for key, value in wanted.items() if hasattr(get_protocol(spec), key)}
-        used |= own.keys()
-        specs.append(with_options(spec, **own))
-    if missing := wanted.keys() - used:
-        flags = ", ".join(f"--{key.replace('_', '-').removesuffix('s')}" for key in sorted(missing))
-        raise UsageError(f"{flags} means nothing to the protocol {' or '.join(specs)}.")
-    return specs
-
-
 @contextlib.contextmanager
 def stoppable(console: Console) -> Iterator[ProgressEvents]:
     """Show progress of what is told to the events; on Ctrl-C or SIGTERM say what is kept and how to go on."""
     from parsemark.cli.progress import progress_for
 
     events, before = progress_for(console), signal.signal(signal.SIGTERM, _interrupt)
+    events.command = command_line()
     try:
         with events:
             yield events

@@ -2,157 +2,141 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Argument, Option
 
 from parsemark import api
 from parsemark.cli import options as opt
 from parsemark.cli import running
 from parsemark.cli.printing import plain_console, plain_table
-from parsemark.errors import UsageError, require_known
-from parsemark.plain_words import counted, rounded
+from parsemark.errors import UsageError
+from parsemark.plain_words import UNDEFINED, counted, rounded
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 def score(
-    run: Annotated[Path | None, Argument(help="Run directory to score anew.")] = None,
-    *,
-    predictions: Annotated[
-        Path | None,
-        Option(
-            help="Folder of outputs made elsewhere: SAMPLE.md (.html, .json, .tex, .csv, .txt) for a page, "
-            "DOCUMENT.md for all pages of a document."
+    source: Annotated[
+        Path,
+        Argument(
+            metavar="RUN|OUTPUTS",
+            help="Run directory to score again; or a folder of outputs made elsewhere: PAGE.md (.html, "
+            ".json, .tex, .csv, .txt) for a page, DOCUMENT.md for all pages of a document.",
         ),
-    ] = None,
-    name: Annotated[
-        str | None, Option(help="Of the parser that made them.", show_default="the folder's name")
-    ] = None,
+    ],
+    *,
     corpus: opt.Corpus = api.CORPUS,
+    name: Annotated[
+        str | None, Option(help="Name of the parser that made the outputs.", show_default="the folder's name")
+    ] = None,
+    protocols: opt.Protocols = None,
     pages: opt.Pages = None,
     out: opt.Out = None,
-    protocol: opt.Protocols = None,
-    match: opt.Match = None,
-    metric: opt.Metrics = None,
-    rank_by: opt.RankBy = None,
-    serialise: Annotated[
-        str | None,
+    add: Annotated[
+        list[str] | None,
         Option(
-            help="`neutral`: outputs in one spelling of line ends, tables and formulas, beside the figures "
-            "of outputs as they are written."
+            help="Add a parser made of the run's outputs; repeatable: `ensemble` (tables voted cell by "
+            "cell), `estimated(parser=NAME)` (confidences for a parser without any) or "
+            "`calibrated(parser=NAME)`."
         ),
     ] = None,
+    fitted_on: Annotated[
+        Path | None,
+        Option(help="Run that --add fits confidences on.", show_default="this run, on other documents"),
+    ] = None,
+    remove: Annotated[list[str] | None, Option(help="Remove this parser from the run; repeatable.")] = None,
     workers: opt.Workers = None,
     executor: opt.Executor = api.EXECUTOR,
-    address: opt.Address = None,
     strict: opt.Strict = False,
-    task: Annotated[
-        str | None,
-        Option(
-            help="One component instead of pages: ocr, table, formula (--predictions is an annotation file "
-            "with `pred` in its elements) or layout (a file of boxes)."
-        ),
-    ] = None,
     page_separator: Annotated[
         str | None,
         Option(
-            help="What stands between the pages of a document's file.",
-            show_default="the usual ones are found",
+            help="Text between the pages of a document's file.", show_default="the usual ones are detected"
         ),
     ] = None,
-    calibrator: Annotated[
-        Path | None, Option(help="File of `parsemark calibrate`: adds the calibrated parser to RUN.")
+    task: Annotated[
+        str | None,
+        Option(
+            help="Score one component instead of pages: ocr, table or formula (OUTPUTS is an annotation file "
+            "with `pred` in its elements) or layout (a file of boxes)."
+        ),
     ] = None,
-    remove: Annotated[list[str] | None, Option(help="Take this parser out of the run. Repeat it.")] = None,
+    as_json: opt.Json = False,
 ) -> None:
-    """Score a run again without parsing, or outputs that were made elsewhere.
+    """Score outputs that you already have, or score a run again. Nothing is parsed.
 
-    `parsemark score RUN`, or `parsemark score --predictions DIR --corpus CORPUS --out RUN`. A page without
-    a file counts as not answered. Several folders may be scored into one run to compare them. Where the
-    truth of the corpus has been corrected since, the corrected one counts.
+    A page without an output counts as a miss. To compare several parsers, score their outputs into one run
+    (`--out`). A run follows its corpus: where the truth has been corrected since, the new truth counts.
+
+    Example: parsemark score my-outputs/ --corpus my-documents/ --name my-parser
+
+    Example: parsemark score runs/demo --protocol "tables(metrics=teds+reader)"
+
+    Example: parsemark score runs/demo --add ensemble --add "calibrated(parser=rapid)"
     """
-    from parsemark.engine import forking
-
-    may_fork = forking.is_fresh()  # before the libraries are imported that tell
-
-    from parsemark.engine.derived.confidences import apply_calibrator
-    from parsemark.engine.import_outputs import import_predictions
-    from parsemark.engine.parsing.parse import follow_truth
-    from parsemark.engine.scoring.score import ready_to_score, score_run
-    from parsemark.protocols import get_protocol
-    from parsemark.store import Run, RunFolder
-
     if task is not None:
-        _score_task(plain_console(), task, corpus, predictions, out, protocol or [])
+        _score_task(plain_console(), task, corpus, source, out, protocols or [])
         return
-    if (run is None) == (predictions is None):
-        raise UsageError("Give either a run directory or --predictions DIR.")
-    if serialise is not None and not protocol and run is not None:
-        protocol = [spec for spec in Run.open(run).protocols if get_protocol(spec).serialise == "raw"]
-    given = {"match": match, "rank_by": rank_by, "serialise": serialise}
-    specs = running.protocol_specs(protocol, metrics=metric, **given)
-    console = plain_console()
-    template = ready_to_score(specs or ()) if may_fork and executor == "local" else None
-    with template or contextlib.nullcontext(), running.stoppable(console) as events:
-        if predictions is not None:
-            loaded = running.load(corpus, strict=strict)
-            folder = api.run_folder(out, loaded)
-            if specs is None and not (folder / "manifest.json").exists():
-                specs = list(api.default_protocols(loaded))  # a run that is there keeps its own
-            opened = import_predictions(
-                folder,
-                loaded,
-                predictions,
-                name=name,
-                pages=pages,
-                protocols=tuple(specs or ()),
-                command=running.command_line(),
-                page_separator=page_separator,
-                events=events,
-            )
-        else:
-            opened = Run.open(run or Path())
-            for parser in remove or ():
-                require_known("parser", parser, opened.manifest.parser_names)
-                RunFolder.of(opened).remove_parser(parser)
-            # With another truth no other figure of the run holds any more either.
-            if follow_truth(opened, events) and specs:
-                specs = list(dict.fromkeys([*specs, *opened.manifest.protocols]))
-        if calibrator is not None:
-            name = apply_calibrator(opened, calibrator)
-            typer.echo(f"{name} is in {opened.path}; see it with: parsemark report {opened.path}")
-        # What was imported is to be scored by every protocol that the run has.
-        chosen = None if predictions is not None else specs
-        summaries = opt.fill(score_run, locals(), run=opened, protocols=chosen, n_workers=workers)
-    running.show_summaries(opened, summaries, console)
-    running.say_old_report(opened, console)
-    if predictions is not None:
-        running.say_unread(opened, name or predictions.resolve().name, console)
-        running.require_some_success(opened, [name or predictions.resolve().name], console)
+    is_run = not source.exists() or (source / api.MANIFEST).is_file()
+    console = running.result_console(as_json=as_json)
+    with running.stoppable(console) as events:
+        loaded = corpus if is_run or not source.is_dir() else running.load(corpus, strict=strict)
+        several = {"add": add or (), "remove": remove or ()}
+        run = opt.fill(api.score, locals(), corpus=loaded, **several)
+    shown = protocols if is_run else None
+    summaries = running.show_summaries(run, shown, console, as_json=as_json)
+    if add:
+        named = {spec.partition("(")[0] for spec in add}
+        added = [name for name in run.manifest.parser_names if name.partition("(")[0] in named]
+        console.print(f"Added to {run.path}: {', '.join(added)}", markup=False)
+        if named != {"ensemble"} and not as_json:
+            _print_confidences(console, api.confidence_rows(run))
+    running.say_old_report(run, console)
+    if not is_run:
+        running.say_unread(run, name or source.resolve().name, console)
+        running.require_some_success(run, [name or source.resolve().name], console)
     running.require_answers(summaries, console)
 
 
+_NAME_WIDTH = 27  # longer names take two lines: the table is to fit into 80 columns
+
+
+def _print_confidences(console: Console, rows: list[api.ConfidenceRow]) -> None:
+    """Print D-ECE, AP, risk and best threshold of all parsers that have a confidence."""
+    listed = []
+    for row in rows:
+        best, curve = row.threshold, row.quality.risk
+        name = row.parser if len(row.parser) <= _NAME_WIDTH else row.parser.replace("(", "\n (", 1)
+        at, f1 = (None, None) if best is None else (best.at, best.f1)
+        risk = UNDEFINED if curve is None else f"{rounded(curve.area, 3)} ({rounded(curve.best_area, 3)})"
+        counts = (name, str(row.n_tables), str(row.n_right), rounded(row.quality.d_ece, 3))
+        listed.append((*counts, rounded(row.ap, 3), risk, rounded(at, 3), rounded(f1, 3)))
+    heads = ("parser", "tables", "right", "D-ECE", "AP", "risk", "best at", "F1")
+    console.print(plain_table(heads, listed, padding=(0, 1, 0, 0)))
+    console.print(
+        "right: matched by place (IoU over 0.5), without boxes by content. D-ECE: lower is better. risk: "
+        "area under risk over coverage, in brackets that of the best possible order; lower is better. best "
+        "at: the threshold with the highest F1."
+    )
+
+
 def _score_task(
-    console: Console, task: str, corpus: str, predictions: Path | None, out: Path | None, protocols: list[str]
+    console: Console, task: str, corpus: str, predictions: Path, out: Path | None, protocols: list[str]
 ) -> None:
     """Score a file of predictions and print the figures; with `out`, write them there too."""
-    from parsemark.protocols.document.component_scores import MEANINGS
-
-    if predictions is None or not predictions.is_file():
+    if not predictions.is_file():
         raise UsageError(
-            "--task needs --predictions FILE: the annotation with a key `pred` in its elements, or for "
-            "layout a file of boxes."
+            f"{predictions} is not a file. --task scores one file: the annotation with a key `pred` in its "
+            "elements, or for layout a file of boxes."
         )
     result = api.score_task(task, predictions, corpus, protocol=next(iter(protocols), "document"))
     scored = counted(result.n, "page" if task == "layout" else "element")
     console.print(f"{task}: {scored} scored, {result.n_missing} without a prediction")
-    rows = [(name, rounded(value, 4), MEANINGS.get(name, "")) for name, value in result.figures.items()]
+    rows = [(name, rounded(value, 4), api.meaning_of(name)) for name, value in result.figures.items()]
     console.print(plain_table(("figure", "value", ""), rows, words=3))
     if (groups := result.table) is not None:
         values = [(label, str(groups.counts[label]), rounded(v, 4)) for label, v in groups.values.items()]

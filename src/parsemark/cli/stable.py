@@ -18,8 +18,7 @@ from parsemark.plain_words import counted, percent, rounded
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from parsemark.protocols import Figure
-    from parsemark.verdicts.stability import Stability
+    from parsemark.api import Figure, Stability
 
 _MOST_REASONS = 10
 
@@ -27,29 +26,34 @@ _MOST_REASONS = 10
 def stable(
     *,
     corpus: opt.Corpus = api.CORPUS,
-    parser: opt.Parsers = None,
-    variant: Annotated[
+    parsers: opt.Parsers = None,
+    allow_local_builds: opt.AllowLocalBuilds = False,
+    yes: opt.FetchWeights = False,
+    variants: Annotated[
         list[str] | None,
-        Option(help="Repeatable: again, threads, objects, painting, streams, fonts, split, claim, …"),
+        Option(
+            "--variant",
+            help="Rewriting: again, threads, objects, painting, streams, fonts, split, claim, …; repeatable.",
+        ),
     ] = None,
     pages: opt.Pages = None,
-    protocol: opt.Protocols = None,
+    protocols: opt.Protocols = None,
     workers: opt.Workers = None,
-    timeout_s: opt.TimeoutS = api.TIMEOUT_S,
-    memory_mb: opt.MemoryMb = api.MEMORY_MB,
     out: Annotated[
         Path | None, Option("--out", "-o", help="Run directory.", show_default="runs/stable-CORPUS")
     ] = None,
 ) -> None:
-    """Does a parser say the same of the same visible page, however its file is written?
+    """Test whether parsers return the same output for the same visible page in a differently written file.
 
-    Pages are rewritten in ten ways that nobody sees. The table says how many move in score, or change in
-    words or tables; every row is in OUT/stability.parquet.
+    Example: parsemark stable --parser pdfplumber --pages 10
+
+    Each page is rewritten in ten ways that look the same. The table shows how many scores move, and how many
+    outputs change in words or tables. Every row is in OUT/stability.parquet.
     """
     console = plain_console()
     with running.stoppable(console) as events, page_progress("Rewriting pages", None) as progress:
-        several = {"parsers": parser, "variants": variant or (), "protocols": protocol}
-        found, run = opt.fill(api.stable, locals(), corpus=running.load(corpus), **several)
+        loaded = running.load(corpus)
+        found, run = opt.fill(api.stable, locals(), corpus=loaded, variants=variants or ())
     for part in _stability_parts(found):
         console.print(part)
     console.print(f"\nAll figures: {run.path / 'stability.json'}", soft_wrap=True)
@@ -75,6 +79,19 @@ def _stability_parts(found: Stability) -> Iterator[Table | str]:
     left_out = Counter((one.variant, one.why) for one in found.left_out)
     for (name, why), n in left_out.most_common(_MOST_REASONS):
         yield f"Left out: {name} of {counted(n, 'page')}: {why}."
+
+
+def repeat_parts(found: Stability) -> Iterator[Table | str]:
+    """How far parses of the same pages differ: whose outputs change, and by how much its score."""
+    rows = []
+    for own in found.parsers:
+        if own.scores:
+            scores = rounded(min(own.scores), 3), rounded(max(own.scores), 3), rounded(own.spread, 4)
+            rows.append([own.parser, str(len(own.scores)), _share(own.changed), _share(own.moved), *scores])
+    if rows:
+        heads = ("parser", "parses", "pages that change", "that move in score", "lowest", "highest", "SD")
+        yield f"\n{found.figure} over several parses of the same pages:"
+        yield plain_table(heads, rows)
 
 
 def _share(figure: Figure) -> str:

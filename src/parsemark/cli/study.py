@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Argument, Option
 
+from parsemark import research_calls
 from parsemark.cli import judge as judging
-from parsemark.cli.options import Commands
-from parsemark.cli.printing import page_progress, plain_console, plain_table
-from parsemark.errors import MissingDependencyError, UsageError
+from parsemark.cli import options as opt
+from parsemark.cli.agreement import agreement
+from parsemark.cli.printing import plain_console, plain_table, stages
+from parsemark.cli.web_apps import rate
 from parsemark.plain_words import counted, format_value, rounded, signed
 
 if TYPE_CHECKING:
@@ -21,22 +23,25 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from parsemark.study import Ratings, StudyResult, StudyVerdicts
+    from parsemark.research_calls import Study, StudyVerdicts
 
 _LOG_WIDTH = 130
 
-_HELP = "Compare metrics with people's ratings."
-app = typer.Typer(name="study", cls=Commands, help=_HELP, no_args_is_help=True)
+_HELP = "Compare metrics and language-model judges with human ratings, and benchmarks with each other."
+app = typer.Typer(name="study", cls=opt.Commands, help=_HELP, no_args_is_help=True)
 
 
-@app.command("run")
+@app.command("run", cls=opt.Command)
 def run(
-    file: Annotated[Path, Argument(metavar="RATINGS.json", help="Ours, or a published one.")],
+    file: Annotated[
+        Path, Argument(metavar="RATINGS.json", help="Ratings file, of `study rate` or a published study.")
+    ],
     *,
-    metric: Annotated[
-        list[str] | None, Option("--metric", "-m", help="A metric, or grits_avg, score_avg. Repeat it.")
+    metrics: Annotated[
+        list[str] | None,
+        Option("--metric", "-m", help="Metric to compare, or grits_avg, score_avg; repeatable."),
     ] = None,
-    out: Annotated[Path, Option(metavar="DIR", help="Where results are written.")] = Path("study"),
+    out: Annotated[Path, Option(metavar="DIR", help="Folder of the results.")] = Path("study"),
     prepare: Annotated[
         Literal["auto", "none", "study"],
         Option(
@@ -45,13 +50,10 @@ def run(
         ),
     ] = "auto",
     figures: Annotated[bool, Option(help="Draw scatter plots (needs the extra `figures`).")] = True,
-    judge: judging.Judges = None,
-    prompt_file: judging.PromptFile = None,
+    judges: judging.Judges = None,
     repeats: judging.Repeats = 1,
-    bias: Annotated[
-        bool, Option("--bias", help="Ask judges further questions that show their biases.")
-    ] = False,
-    concurrency: judging.Concurrency = 16,
+    bias: Annotated[bool, Option("--bias", help="Also measure the biases of the judges.")] = False,
+    concurrency: judging.Concurrency = research_calls.CONCURRENCY,
     max_cost: judging.MaxCost = None,
     answers: judging.Answers = None,
 ) -> None:
@@ -61,47 +63,29 @@ def run(
     differ from stored ones, and which pairs are in sample), `scores.jsonl`, `scatter.png` and
     `disagreements.html`. Pairs with an empty extraction are left out of correlations and counted; broken
     entries are reported and counted.
-    """
-    from parsemark.study import read_ratings, run_study, write_results
-    from parsemark.study.disagreements import write_page
-    from parsemark.study.plots import draw_scatter
 
+    Example: parsemark study run ratings.json --metric reader --metric teds --out studies/tables
+    """
     console = plain_console()
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _LOG_WIDTH
-    ratings = read_ratings(file)
-    for problem in ratings.problems:
+    with stages() as progress:
+        found = opt.fill(research_calls.study_run, locals(), judges=judges or ())
+    for problem in found.result.ratings.problems:
         typer.echo(f"{file}: {problem}", err=True)
-    metrics = metric or (["reader"] if ratings.kind == "table" else ["formula_reader"])
-    judged, bill = None, None
-    if judge:
-        asked = judging.JudgeOptions(judge, answers, concurrency, max_cost, prompt_file)
-        judged, bill = _judged(ratings, asked, repeats, bias)
-    with page_progress("scoring", len(ratings.pairs)) as advance:
-        result = run_study(ratings, metrics, prepare, advance, judged)
-    written = write_results(result, out)
-    ours = [column for column in result.columns if column.source == "metric"]
-    write_page(result, ours, out / "disagreements.html")
-    written.append(out / "disagreements.html")
-    if figures:
-        try:
-            draw_scatter(result, [c.name for c in result.columns], out / "scatter.png")
-            written.append(out / "scatter.png")
-        except MissingDependencyError as error:
-            typer.echo(str(error), err=True)
-    _print(console, result)
-    if judged is not None and bill is not None:
-        _print_judged(console, judged)
-        judging.print_statuses(console, judged.statuses, bill)
-    typer.echo(f"Written to {out}: " + ", ".join(str(path.relative_to(out)) for path in written))
-    if bill is not None and bill.over_usd:
+    if found.missing is not None:
+        typer.echo(found.missing, err=True)
+    _print(console, found)
+    if found.judged is not None and found.bill is not None:
+        _print_judged(console, found.judged)
+        judging.print_statuses(console, found.judged.statuses, found.bill)
+    typer.echo(f"Written to {out}: " + ", ".join(str(path.relative_to(out)) for path in found.files))
+    if found.bill is not None and found.bill.over_usd:
         raise typer.Exit(1)
 
 
-def _print(console: Console, result: StudyResult) -> None:
-    from parsemark.study import cost_table, prompt_table
-
-    rows = []
+def _print(console: Console, study: Study) -> None:
+    result, rows = study.result, []
     for column in sorted(result.columns, key=lambda c: -(result.correlations[c.name].pearson or -2)):
         found = result.correlations[column.name]
         source = column.source + (", in sample" if column.name in result.in_sample else "")
@@ -134,21 +118,21 @@ def _print(console: Console, result: StudyResult) -> None:
         others = f"; the other {n_unseen}: Pearson {rounded(known.unseen.pearson)}" if n_unseen else ""
         console.print(
             f"In sample: {name} was fitted to ratings of the truths of {known.n} of these {known.n_pairs} "
-            f"pairs, so it is no test{others}. docs/reader.md has the figures on left-out tables."
+            f"pairs, so it is no test{others}. docs/explanation/reader.md has the figures on left-out tables."
         )
     failed = sum(len(column.failures) for column in result.columns)
     if failed:
         console.print(f"{counted(failed, 'value')} could not be computed; see study.json.")
     if result.differences:
         console.print(f"{counted(len(result.differences), 'value')} other than stored; see study.json.")
-    by_prompt = prompt_table(result)
+    by_prompt = study.prompts
     prompts = list(dict.fromkeys(name for row in by_prompt.values() for name in row))
     listed = [(judge, *(rounded(row.get(name)) for name in prompts)) for judge, row in by_prompt.items()]
     _print_table(console, "Prompts (Pearson)", ("judge", *prompts), listed)
     units = {"n": "count", "total_usd": "dollars", "usd_per_1000": "dollars"}
     costs = [
         (judge, *(format_value(row[key], unit) for key, unit in units.items()))
-        for judge, row in cost_table(result).items()
+        for judge, row in study.costs.items()
     ]
     _print_table(console, "Costs", ("judge", "judgements", "in all", "per 1000"), costs)
 
@@ -164,32 +148,27 @@ def _print_table(
         console.print(table)
 
 
-@app.command("sample")
+@app.command("sample", cls=opt.Command)
 def sample(
-    run: Annotated[Path, Argument(metavar="RUN", help="Run directory.")],
+    run: opt.RunArgument,
     *,
-    pairs: Annotated[int, Option("--pairs", min=1, help="How many to draw.")] = 100,
-    out: Annotated[Path, Option(metavar="FILE", help="Where the pairs are written.")] = Path("pairs.json"),
+    pairs: Annotated[int, Option("--pairs", min=1, help="Number of pairs.")] = 100,
+    out: Annotated[Path, Option(metavar="FILE", help="File to write.")] = Path("pairs.json"),
     metric: Annotated[
         str | None,
-        Option("--metric", "-m", help="Whose scores make the bands.", show_default="the run's first"),
+        Option("--metric", "-m", help="Metric whose scores are balanced.", show_default="the run's first"),
     ] = None,
-    seed: Annotated[int, Option(help="Of the draw.")] = 0,
     overwrite: Annotated[bool, Option("--overwrite", help="Replace FILE.")] = False,
 ) -> None:
-    """Draw matched pairs of a run for people to rate: by parser, complexity and score.
+    """Sample matched pairs of a run for people to rate, balanced over parser, complexity and score.
 
-    Writes FILE and pictures of the pages in a folder beside it, for `parsemark rate FILE`.
+    Writes FILE, and pictures of the pages in a folder beside it.
+
+    Example: parsemark study sample runs/demo --pairs 100 --out pairs.json
     """
-    from parsemark.store import Run
-    from parsemark.study.sample import draw_pairs, write_tasks
-
-    if out.exists() and not overwrite:
-        raise UsageError(f"{out} exists. Ratings belong to its pairs; name another file, or use --overwrite.")
-    opened = Run.open(run)
-    drawn = draw_pairs(opened, pairs, seed=seed, metric=metric)
-    with page_progress("drawing pages", len(drawn)) as advance:
-        n_pictures = write_tasks(opened, drawn, out, advance)
+    with stages() as progress:
+        found = opt.fill(research_calls.study_sample, locals())
+    drawn, n_pictures = found.pairs, found.n_pictures
     bands = ("none" if c.score is None else f"{min(4, int(c.score * 5)) / 5:.1f}" for c in drawn)
     shares = {
         "parser": Counter(c.parser for c in drawn),
@@ -200,20 +179,7 @@ def sample(
         typer.echo(f"{name}: " + ", ".join(f"{key} {n}" for key, n in sorted(counts.items())))
     short = f" (asked for {pairs}: the run has no more pairs of tables)" if len(drawn) < pairs else ""
     typer.echo(f"{counted(len(drawn), 'pair')}{short}, {n_pictures} with a picture of the page.")
-    typer.echo(f"Rate them: parsemark rate {out}")
-
-
-def _judged(
-    ratings: Ratings, asked: judging.JudgeOptions, repeats: int, bias: bool
-) -> tuple[StudyVerdicts, judging.Bill]:
-    from parsemark.study.judging import judge_ratings, questions_of
-
-    with (
-        asked.opened() as (judges, asker),
-        page_progress(judging.ASKING, questions_of(ratings, judges, repeats, bias)) as step,
-    ):
-        found = judge_ratings(ratings, judges, asker, repeats=repeats, bias=bias, advance=step)
-        return found, judging.Bill.of(asker)
+    typer.echo(f"Rate them: parsemark study rate {out}")
 
 
 def _print_judged(console: Console, judged: StudyVerdicts) -> None:
@@ -236,3 +202,8 @@ def _print_judged(console: Console, judged: StudyVerdicts) -> None:
     _print_table(console, "Judges: bias (points of the score)", heads, biased)
     if judged.alpha is not None:
         console.print(f"Krippendorff's alpha over judges: {rounded(judged.alpha)}.")
+
+
+app.add_typer(judging.app)
+app.command("rate", cls=opt.Command)(rate)
+app.command("agreement", cls=opt.Command)(agreement)

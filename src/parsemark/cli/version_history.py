@@ -1,9 +1,9 @@
-"""`parsemark history`, `bisect`, `repro`, `badge`: for authors of parsers."""
+"""`parsemark history` and `bisect`: the versions of a parser."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -12,35 +12,39 @@ from parsemark import api, version_history
 from parsemark.cli import options as opt
 from parsemark.cli import running
 from parsemark.errors import UsageError
-from parsemark.system import write_text
 
 if TYPE_CHECKING:
-    from parsemark.store import Run
-    from parsemark.verdicts.bisection import Bisection
+    from parsemark.api import Run
+    from parsemark.version_history import Bisection
 
-Parser = Annotated[str, Argument(help="A parser, with settings: camelot(flavor=stream), or worker.py.")]
-Pre = Annotated[bool, Option("--pre", help="Also releases before the final ones.")]
+Parser = Annotated[
+    str, Argument(help="Parser, with options: `camelot(flavor=stream)`; or the path of a worker script.")
+]
+Pre = Annotated[bool, Option("--pre", help="Include pre-releases.")]
 
 
 def history(
     parser: Parser,
     *,
     corpus: opt.Corpus = api.CORPUS,
-    releases: Annotated[int, Option(min=0, help="The newest; 0: only --also.")] = version_history.RELEASES,
+    allow_local_builds: opt.AllowLocalBuilds = False,
+    releases: Annotated[
+        int, Option(min=0, help="Number of releases, newest first; 0: only --also.")
+    ] = version_history.RELEASES,
     also: Annotated[
-        list[str] | None, Option(help="Another spec beside them, such as your own version. Repeat it.")
+        list[str] | None, Option(help="Another parser to compare with, such as your own version; repeatable.")
     ] = None,
     pre: Pre = False,
     pages: opt.Pages = None,
-    protocol: opt.Protocols = None,
+    protocols: opt.Protocols = None,
     workers: opt.Workers = None,
     out: Annotated[Path | None, Option("--out", "-o", help="Run directory.")] = None,
-    report: Annotated[bool, Option(help="Write the HTML report, with a chart of every figure.")] = True,
 ) -> None:
-    """How did a parser do over its releases, and where did it really change? Pipes get Markdown.
+    """Compare the releases of a parser: scores, CPU time, memory and size, and where they really changed.
 
-    Every figure, CPU time, memory and installed size. A release that cannot be installed here is said and
-    left out.
+    Releases that cannot be installed here are listed and left out. In a pipe the output is Markdown.
+
+    Example: parsemark history pdfplumber --releases 6
     """
     from rich.console import Console
 
@@ -48,41 +52,45 @@ def history(
 
     console = Console(stderr=True)
     with running.stoppable(console) as events:
-        several = {"also": also or (), "protocols": protocol}
-        found, run = opt.fill(version_history.history, locals(), corpus=running.load(corpus), **several)
+        loaded = running.load(corpus)
+        found, run = opt.fill(version_history.history, locals(), corpus=loaded, also=also or ())
     terminal = Console()
     typer.echo(history_markdown(found, terminal.width if terminal.is_terminal else None), nl=False)
-    if report:
-        page = api.build_report(run)
-        typer.echo(f"\nCharts and pages side by side: {page.with_name('versions.html')}")
+    page = api.build_report(run)
+    typer.echo(f"\nCharts and pages side by side: {page.with_name('versions.html')}")
 
 
 def bisect(
     parser: Parser,
     *,
-    good: Annotated[str, Option(help="A release or commit that is good.")],
-    bad: Annotated[str, Option(help="One that is bad.")],
-    page: Annotated[str | None, Option(help="A page of the corpus; by default all.")] = None,
-    figure: Annotated[str | None, Option(help="What got worse.", show_default="primary")] = None,
+    good: Annotated[str, Option(help="A release or commit known to be good.")],
+    bad: Annotated[str, Option(help="A release or commit known to be bad.")],
+    page: Annotated[str | None, Option(help="Page to compare.", show_default="all")] = None,
+    score: Annotated[
+        str | None, Option(help="Score that got worse.", show_default="the primary score")
+    ] = None,
     command: Annotated[
         str | None,
-        Option(help="Decides instead: exit code 0 is good, 125 skips; `python` is that of the version."),
+        Option(
+            help="Command that decides instead: exit code 0 is good, 125 skips. `python` is the version's."
+        ),
     ] = None,
     repo: Annotated[
-        Path | None, Option(help="Look among the commits of this repository; it is not touched.")
+        Path | None, Option(help="Search the commits of this repository; it is not modified.")
     ] = None,
     corpus: opt.Corpus = api.CORPUS,
-    drop: Annotated[float, Option(min=0, help="How much worse is still good.")] = 0.0,
+    drop: Annotated[float, Option(min=0, help="Largest drop in the score that still counts as good.")] = 0.0,
     pre: Pre = False,
-    protocol: Annotated[str | None, Option(help="Whose figure.", show_default="tables")] = None,
+    protocol: Annotated[str | None, Option(help="Protocol of the score.", show_default="tables")] = None,
     out: Annotated[
         Path | None, Option("--out", "-o", help="Run directory.", show_default="runs/bisect-NAME")
     ] = None,
 ) -> None:
-    """Which release, or commit, broke a page? As few versions as can be are installed and run.
+    """Find the release or commit that broke a page, installing as few versions as possible.
 
-    `parsemark bisect pdfplumber --good 0.10.0 --bad 0.11.4 --page demo-0003-p1`. Exit code 1 where nothing
-    broke.
+    Exit code 1 if nothing broke. `parsemark export RUN --format failure` writes a failure to one folder.
+
+    Example: parsemark bisect pdfplumber --good 0.10.0 --bad 0.11.4 --page demo-0003-p1
     """
     from rich.console import Console
 
@@ -104,56 +112,14 @@ def bisect(
 
 def _show_both(run: Run, parser: str, found: Bisection) -> None:
     """Both outputs: as a difference here, and beside the truth in the report."""
-    from parsemark.parsers import get_parser
-    from parsemark.parsers.catalogue import with_version
     from parsemark.report.comparison_text import side_by_side
     from parsemark.report.repro import output_difference
-    from parsemark.verdicts.comparison import compare_parsers
 
-    ends = (found.last_good, found.first_bad or found.last_good)
-    good, bad = (get_parser(with_version(parser, version)).name for version in ends)
+    good, bad = version_history.names_of(parser, found)
     typer.echo(output_difference(run, good, bad), nl=False)
     page = api.build_report(run)
     try:
-        typer.echo(side_by_side(run, compare_parsers(run, bad, good)), nl=False)
-    except UsageError:  # without a truth no figure compares them, but their pages can be looked at
+        found_between: Any = api.compare(run, bad, good)
+        typer.echo(side_by_side(run, found_between), nl=False)
+    except UsageError:  # without a truth no score compares them, but their pages can be looked at
         typer.echo(f"Report: {page}")
-
-
-def repro(
-    run: Annotated[Path, Argument(help="A run directory.")],
-    parser: Annotated[str, Argument(help="A parser of the run; a script also by its path.")],
-    sample: Annotated[str, Argument(help="A page of the run.")],
-    *,
-    shrink: Annotated[
-        bool, Option("--shrink", help="Remove what is on the page while the parser fails as before.")
-    ] = False,
-    out: Annotated[
-        Path | None, Option("--out", "-o", help="New folder.", show_default="repro-PARSER-SAMPLE")
-    ] = None,
-) -> None:
-    """Put what shows a failure into one folder: page, truth, output, differences, and the command."""
-    from parsemark.report.repro import write_repro
-    from parsemark.store import Run
-
-    for path in write_repro(Run.open(run), parser, sample, out, shrink=shrink):
-        typer.echo(path)
-
-
-def badge(
-    run: Annotated[Path, Argument(help="A scored run.")],
-    *,
-    parser: Annotated[str | None, Option(help="Of the run, where it has several.")] = None,
-    figure: Annotated[str | None, Option(help="Of the run's protocol.", show_default="primary")] = None,
-    link: Annotated[str | None, Option(help="Where the badge leads: the address of the bundle.")] = None,
-    bundle: Annotated[
-        Path | None, Option(help="The bundle: it is verified, and must have the figures of the run.")
-    ] = None,
-    out: Annotated[Path, Option("--out", "-o", help="The SVG file.")] = Path("badge.svg"),
-) -> None:
-    """Write a badge: score with interval, corpus and its hash, matching rule, link to the bundle."""
-    from parsemark.report.badge import badge_svg
-    from parsemark.store import Run
-
-    write_text(out, badge_svg(Run.open(run), parser, figure, link=link, bundle=bundle))
-    typer.echo(out)

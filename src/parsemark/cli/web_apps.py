@@ -1,4 +1,4 @@
-"""`parsemark rate` and `annotate`: people rate pairs, or make truth for their documents, in a browser."""
+"""`parsemark study rate` and `parsemark annotate`: people rate pairs or make truth in a browser."""
 
 import json
 import sys
@@ -9,15 +9,16 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from parsemark.cli import options as opt
 from parsemark.cli import running
 from parsemark.cli.printing import plain_console
 from parsemark.errors import UsageError
 from parsemark.extras import require
+from parsemark.plain_words import visible
 from parsemark.system.files import write_text
 
-Host = Annotated[str, Option(help="Interface to serve; any but this machine's own gets a token in the link.")]
-Port = Annotated[int, Option(min=0, max=65535, help="0 for any that is free.")]
-Browser = Annotated[bool, Option("--browser/--no-browser", help="Open a browser.")]
+Host = Annotated[str, Option(help="Network interface to serve. Other machines need the token in the link.")]
+Port = Annotated[int, Option(min=0, max=65535, help="Port to serve; 0 for any free one.")]
 
 
 def announce(link: str, links: Mapping[str, str], *, browser: bool) -> None:
@@ -40,24 +41,24 @@ def _say_problems(file: Path, problems: Sequence[str]) -> None:
 
 def rate(
     file: Annotated[
-        Path, Argument(metavar="FILE", help="Pairs, made by `parsemark study sample`, or any ratings file.")
+        Path, Argument(metavar="FILE", help="Pairs that `parsemark study sample` wrote, or any ratings file.")
     ],
     *,
     host: Host = "127.0.0.1",
     port: Port = 8420,
-    repeats: Annotated[
-        float, Option(min=0, max=1, help="Share of the pairs that each rater is shown twice.")
-    ] = 0.1,
+    repeats: Annotated[float, Option(min=0, max=1, help="Share of pairs that each rater sees twice.")] = 0.1,
     export: Annotated[
-        Path | None, Option(metavar="RATINGS.json", help="Write the ratings so far and end, without serving.")
+        Path | None, Option(metavar="RATINGS.json", help="Write the ratings so far to this file and exit.")
     ] = None,
     overwrite: Annotated[bool, Option("--overwrite", help="Replace RATINGS.json.")] = False,
-    browser: Browser = True,
+    browser: opt.Browser = True,
 ) -> None:
-    """Let people rate pairs in a browser, blind to the parser.
+    """Let people rate pairs of tables in a browser, blind to the parser.
 
     Ratings are kept in FILE.ratings.sqlite as they are given; the server can be stopped and started at any
-    time. Serves this machine alone unless --host names another interface; then the link holds a token.
+    time. Only this machine is served unless --host names another interface; then the link holds a token.
+
+    Example: parsemark study rate pairs.json
     """
     from parsemark.study.ratings import read_tasks
 
@@ -99,32 +100,39 @@ def rate(
 
 
 def annotate(
-    corpus: Annotated[str, Argument(metavar="folder:DIR", help="A folder of PDFs.")],
+    corpus: Annotated[str, Argument(metavar="FOLDER", help="Folder of PDFs, or one PDF.")],
     *,
-    run: Annotated[
+    runs: Annotated[
         list[Path] | None,
         Option(
             "--run",
             metavar="RUN",
-            help="Start from what its parsers agree on. Repeat it.",
+            help="Run whose parsers' agreement is the starting point; repeatable.",
             show_default="runs/DIR",
         ),
     ] = None,
     page: Annotated[
-        list[str] | None, Option("--page", metavar="ID", help="Show it first. Repeat it.")
+        list[str] | None, Option("--page", metavar="ID", help="Page to show first; repeatable.")
+    ] = None,
+    disputes: Annotated[
+        Path | None,
+        Option(help="File from a report's “This truth is wrong”: show its pages first."),
     ] = None,
     host: Host = "127.0.0.1",
     port: Port = 8421,
-    browser: Browser = True,
+    browser: opt.Browser = True,
 ) -> None:
-    """Make truth for your own documents: start from what parsers agree on, correct, let somebody check.
+    """Make truth for your own documents in a browser, starting from what several parsers agree on.
 
-    Each page that is accepted is written as DOCUMENT.pN.json beside its PDF, which `folder:DIR` reads, in
+    Each page that is accepted is written as DOCUMENT.pN.json beside its PDF, which every command reads, in
     place of the truth that was there. Every edit is kept in DIR/.parsemark-annotate.sqlite; the server can be
     stopped and started at any time. Serves this machine alone unless --host names another interface; then the
     link holds a token.
+
+    Example: parsemark annotate my-documents/ --run runs/my-documents
     """
     require("web", "The web app")
+    from parsemark.corpora.disputes import read_disputes
     from parsemark.web.annotate.app import AnnotateApp
     from parsemark.web.annotate.edit_store import Work
     from parsemark.web.frame import choose_address, keep_serving, open_socket, serve
@@ -132,22 +140,28 @@ def annotate(
     place = Path(corpus.removeprefix("folder:"))
     folder = place.parent if place.is_file() else place  # the truth of a file lies beside it
     if not folder.is_dir():
-        raise UsageError(f"There is no folder {folder}. Give folder:DIR, a folder of PDFs.")
+        raise UsageError(f"There is no folder {folder}. Give a folder of PDFs.")
     default = Path("runs") / (place.stem if place.is_file() else folder.resolve().name)
-    runs = run if run is not None else [default] if (default / "manifest.json").is_file() else []
+    chosen = runs if runs is not None else [default] if (default / "manifest.json").is_file() else []
+    entries = read_disputes(disputes) if disputes is not None else ()
+    first = list(dict.fromkeys([*(page or ()), *(entry.sample for entry in entries)]))
+    for entry in entries:
+        typer.echo(f"Disputed: {visible(str(entry))}", err=True)
     listener, address = open_socket(choose_address(host, port))
     is_first = keep_serving()
-    work = Work(folder, runs, page or ())
-    if unknown := [name for name in page or () if name not in work.samples]:
+    work = Work(folder, chosen, first)
+    if unknown := [name for name in first if name not in work.samples]:
         work.close()
-        raise UsageError(f"{corpus} has no page {unknown[0]}. `parsemark corpus list {corpus}` lists them.")
+        raise UsageError(
+            f"{corpus} has no page {unknown[0]}. `parsemark corpus info {corpus} --pages` lists them."
+        )
     try:
         by_hand = work.catch_up()
         running.say_remarks([*(work.remarks if is_first else ()), *by_hand], plain_console(stderr=True))
-        if is_first and not runs:
+        if is_first and not chosen:
             typer.echo(
-                "No run to start from; pages begin empty. To start from parsers: parsemark bench -c "
-                f"folder:{folder} --out {default}, then this command again."
+                "No run to start from; pages begin empty. To start from parsers: parsemark bench "
+                f"{folder} --out {default}, then this command again."
             )
         if is_first:
             announce(address.link(), {"Annotate at": address.link()}, browser=browser)

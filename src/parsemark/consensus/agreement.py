@@ -15,10 +15,10 @@ from rapidfuzz.distance import Indel
 
 from parsemark.consensus.table_votes import Engines
 from parsemark.kernels.assignment import linear_sum_assignment
+from parsemark.matching.tables import is_positive
 from parsemark.metrics import get_metric
 from parsemark.metrics.table_input import TableInput
 from parsemark.model import Prediction, Status
-from parsemark.protocols.tables import is_positive
 
 Floats = NDArray[np.float64]
 
@@ -62,19 +62,19 @@ class ParserAgreement:
 
     def guesses(self) -> Floats:
         """(parsers, pages): what each page would earn if the other families were right."""
-        return likeness_to_others(self.likeness, self._voices(), self.competence())
+        return likeness_to_others(self.likeness, self._groups(), self.competence())
 
     def competence(self) -> Floats:
         """How far each parser is to be believed, from 0 to 1."""
-        return competence(self.likeness.mean(axis=2), self._voices())
+        return competence(self.likeness.mean(axis=2), self._groups())
 
-    def _voices(self) -> NDArray[np.int64]:
+    def _groups(self) -> NDArray[np.int64]:
         family = {name: members for members in self.families() for name in members}
         return numbered([family[name] for name in self.parsers])
 
     def doubt(self) -> Floats:
         """Of each page, how far the families disagree: 0 if all say the same."""
-        outside = np.not_equal.outer(self._voices(), self._voices())
+        outside = np.not_equal.outer(self._groups(), self._groups())
         if not outside.any():
             return np.ones(len(self.samples))
         return np.asarray(1.0 - self.likeness[outside].mean(axis=0), dtype=np.float64)
@@ -144,21 +144,21 @@ def table_likeness(a: Sequence[TableInput], b: Sequence[TableInput]) -> float:
     return float(2 * values[rows, columns].sum() / (len(a) + len(b)))
 
 
-def numbered(voices: Sequence[Hashable]) -> NDArray[np.int64]:
-    """A number for each parser, the same for those of one voice."""
-    first = {voice: number for number, voice in enumerate(dict.fromkeys(voices))}
-    return np.array([first[voice] for voice in voices], dtype=np.int64)
+def numbered(groups: Sequence[Hashable]) -> NDArray[np.int64]:
+    """A number for each parser, the same for those of one group."""
+    first = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+    return np.array([first[group] for group in groups], dtype=np.int64)
 
 
-def competence(likeness: Floats, voices: NDArray[np.int64]) -> Floats:
-    """How far each parser is to be believed, 0 to 1: its agreement with the voices of the others.
+def competence(likeness: Floats, groups: NDArray[np.int64]) -> Floats:
+    """How far each parser is to be believed, 0 to 1: its agreement with the groups of the others.
 
     Weights and agreements are made from each other until they stand still. `likeness` is the mean over pages,
     (parsers, parsers); NaN where two were never compared.
     """
     weights = np.ones(len(likeness))
     for _ in range(_ROUNDS):
-        guesses = likeness_to_others(likeness[:, :, None], voices, weights)[:, 0]
+        guesses = likeness_to_others(likeness[:, :, None], groups, weights)[:, 0]
         # A parser that agrees with half of what others say is worth less than half a vote.
         updated = np.maximum(guesses, 1e-6) ** 2
         if np.allclose(updated, weights, atol=1e-9):
@@ -167,8 +167,8 @@ def competence(likeness: Floats, voices: NDArray[np.int64]) -> Floats:
     return np.sqrt(weights)
 
 
-def likeness_to_others(likeness: Floats, voices: NDArray[np.int64], weights: Floats) -> Floats:
-    """Of each parser and page, the mean likeness to the other voices, one vote for each of them.
+def likeness_to_others(likeness: Floats, groups: NDArray[np.int64], weights: Floats) -> Floats:
+    """Of each parser and page, the mean likeness to the other groups, one vote for each of them.
 
     `likeness` is (parsers, parsers, pages), NaN where two were not compared. The result is (parsers, pages),
     one half where there is nothing to compare with.
@@ -177,8 +177,8 @@ def likeness_to_others(likeness: Floats, voices: NDArray[np.int64], weights: Flo
     filled = np.where(known, likeness, 0.0)
     total = np.zeros((len(likeness), likeness.shape[2]))
     share = np.zeros_like(total)
-    for voice in np.unique(voices):
-        members = voices == voice
+    for group in np.unique(groups):
+        members = groups == group
         heard = np.einsum("m,pmn->pn", weights[members], known[:, members].astype(np.float64))
         said = np.einsum("m,pmn->pn", weights[members], filled[:, members]) / np.where(heard > 0, heard, 1.0)
         ballot = np.where((heard > 0) & ~members[:, None], weights[members].mean(), 0.0)

@@ -27,7 +27,7 @@ _ROUNDS = 60
 
 
 @dataclass(frozen=True)
-class Jury:
+class EngineRates:
     """What is known of the parsers of an ensemble, all of it from their own outputs."""
 
     sees: Mapping[str, float]  # probability of each engine to see a candidate that is a table
@@ -39,7 +39,7 @@ class Jury:
 
     def probability(self, candidate: TableCandidate) -> float:
         """That a candidate is a table."""
-        seen = candidate.voices(self.engines)
+        seen = candidate.engine_counts(self.engines)
         odds = np.log(self.share) - np.log1p(-self.share)
         for engine, sees in self.sees.items():
             invents = self.invents[engine]
@@ -47,12 +47,14 @@ class Jury:
         return float(1 / (1 + np.exp(-odds)))
 
 
-def estimate_jury(candidates: Sequence[TableCandidate], parsers: Sequence[str], engines: Engines) -> Jury:
+def estimate_rates(
+    candidates: Sequence[TableCandidate], parsers: Sequence[str], engines: Engines
+) -> EngineRates:
     """How far each engine and parser can be trusted, by expectation and maximisation over all candidates."""
     names = sorted({engines.get(parser, parser) for parser in parsers})
     seen = np.zeros((len(candidates), len(names)))
     for row, candidate in enumerate(candidates):
-        for engine in candidate.voices(engines):
+        for engine in candidate.engine_counts(engines):
             seen[row, names.index(engine)] = 1.0
     real = seen.mean(axis=1) if len(candidates) else np.zeros(0)
     sees, invents, share = np.full(len(names), 0.7), np.full(len(names), 0.2), 0.5
@@ -66,7 +68,7 @@ def estimate_jury(candidates: Sequence[TableCandidate], parsers: Sequence[str], 
         )
         real = 1 / (1 + np.exp(-odds))
     seeing, inventing = (dict(zip(names, rates.tolist(), strict=True)) for rates in (sees, invents))
-    return Jury(seeing, inventing, share, _weights(candidates, parsers, engines), engines)
+    return EngineRates(seeing, inventing, share, _weights(candidates, parsers, engines), engines)
 
 
 def _weights(
@@ -85,13 +87,15 @@ def _weights(
     return dict(zip(parsers, (found_competence**2 + 1e-3).tolist(), strict=True))
 
 
-def elect(candidates: Sequence[TableCandidate], jury: Jury, min_confidence: float = 0.05) -> list[Element]:
+def elect(
+    candidates: Sequence[TableCandidate], engine_rates: EngineRates, min_confidence: float = 0.05
+) -> list[Element]:
     """The tables of a page that are probable enough, in reading order, with their probability."""
     elected = []
     for candidate in candidates:
-        if (probability := jury.probability(candidate)) >= min_confidence:
-            tables, shares = candidate.tables(), candidate.shares(jury.engines)
-            weights = {parser: jury.weight[parser] * share for parser, share in shares.items()}
+        if (probability := engine_rates.probability(candidate)) >= min_confidence:
+            tables, shares = candidate.tables(), candidate.shares(engine_rates.engines)
+            weights = {parser: engine_rates.weight[parser] * share for parser, share in shares.items()}
             table, _ = vote(tables[most_typical(tables, weights)], tables, weights)
             box = candidate.box()
             elected.append(Element("", Category.TABLE, box, table=table, confidence=probability))

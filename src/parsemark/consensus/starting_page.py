@@ -38,9 +38,9 @@ class Start:
 
 
 def consensus(predictions: Mapping[str, Prediction], engines: Engines) -> Start:
-    """What the parsers agree on. Those that failed have no voice, those of one engine one together."""
-    voices = {parser: p for parser, p in predictions.items() if p.status is Status.OK}
-    n_voices = len({engines.get(parser, parser) for parser in voices})
+    """What the parsers agree on. Those that failed have no vote, those of one engine one together."""
+    answering = {parser: p for parser, p in predictions.items() if p.status is Status.OK}
+    n_votes = len({engines.get(parser, parser) for parser in answering})
     elements: list[Element] = []
     support: dict[str, float] = {}
     agreement: dict[str, dict[tuple[int, int], float]] = {}
@@ -48,25 +48,25 @@ def consensus(predictions: Mapping[str, Prediction], engines: Engines) -> Start:
     def rank(candidate: TableCandidate) -> tuple[int, int]:
         """Those that most engines see first, then the largest."""
         cells = max(table.n_cells for table in candidate.tables().values())
-        return len(candidate.voices(engines)), cells
+        return len(candidate.engine_counts(engines)), cells
 
-    for candidate in sorted(find_candidates(voices), key=rank, reverse=True):
-        n_seeing, shares = len(candidate.voices(engines)), candidate.shares(engines)
+    for candidate in sorted(find_candidates(answering), key=rank, reverse=True):
+        n_seeing, shares = len(candidate.engine_counts(engines)), candidate.shares(engines)
         # The most typical table, with the text that most have at each place, and how many engines that are.
         tables = candidate.tables()
         model = tables[most_typical(tables, shares)]
         holes = tuple(Cell(row, col) for row, col in model.holes)
         table, votes = vote(Table(model.n_rows, model.n_cols, (*model.cells, *holes)), tables, shares)
-        share, box = n_seeing / n_voices, candidate.box()
+        share, box = n_seeing / n_votes, candidate.box()
         if share < MIN_SUPPORT or table.n_cells < 2 or any(_overlaps(box, e.box) for e in elements):
             continue
         name = f"t{len(elements) + 1}"
         elements.append(Element(name, Category.TABLE, box=box, table=with_header(table)))
         support[name] = share
-        # One voice alone is no agreement, unless there is no other that could agree.
-        enough = max(n_seeing, min(2, n_voices))
+        # One vote alone is no agreement, unless there is no other that could agree.
+        enough = max(n_seeing, min(2, n_votes))
         agreement[name] = {place: weight / enough for place, weight in votes.items()}
-    others = _text_elements(list(voices.values()), [e.box for e in elements if e.box is not None])
+    others = _text_elements(list(answering.values()), [e.box for e in elements if e.box is not None])
     together = in_reading_order([*in_reading_order(elements), *others])
     return Start(tuple(replace(e, order=k) for k, e in enumerate(together, 1)), support, agreement)
 
@@ -85,7 +85,7 @@ def _overlaps(one: Box | None, other: Box | None) -> bool:
     return smaller > 0 and one.intersection_area(other) >= SAME_GROUND * smaller
 
 
-def _text_elements(voices: Sequence[Prediction], tables: Sequence[Box]) -> list[Element]:
+def _text_elements(answering: Sequence[Prediction], tables: Sequence[Box]) -> list[Element]:
     """Text blocks and formulas of the parser that places most of them, without what lies in tables."""
 
     def is_own(e: Element) -> bool:
@@ -93,7 +93,7 @@ def _text_elements(voices: Sequence[Prediction], tables: Sequence[Box]) -> list[
             return False
         return not any(e.box.share_inside(box) > 0.5 for box in tables)
 
-    best = max((list(filter(is_own, p.elements)) for p in voices), key=len, default=[])
+    best = max((list(filter(is_own, p.elements)) for p in answering), key=len, default=[])
     return [replace(e, id=f"b{k}", confidence=None) for k, e in enumerate(best, 1)]
 
 

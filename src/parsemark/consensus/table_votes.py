@@ -30,14 +30,14 @@ class TableCandidate:
         """What each parser sees there."""
         return {parser: e.table for parser, e in self.members.items() if e.table is not None}
 
-    def voices(self, engines: Engines) -> Counter[str]:
+    def engine_counts(self, engines: Engines) -> Counter[str]:
         """The engines that see it, each with the number of its parsers that do."""
         return Counter(engines.get(parser, parser) for parser in self.members)
 
     def shares(self, engines: Engines) -> dict[str, float]:
         """What each parser has of the one vote of its engine."""
-        voices = self.voices(engines)
-        return {parser: 1 / voices[engines.get(parser, parser)] for parser in self.members}
+        counts = self.engine_counts(engines)
+        return {parser: 1 / counts[engines.get(parser, parser)] for parser in self.members}
 
     def box(self) -> Box | None:
         """The median of its members' boxes, edge by edge; None if none has a box."""

@@ -134,13 +134,15 @@ def load_corpus(spec: str | Path, *, strict: bool = False) -> Corpus:
     """Find a corpus.
 
     Args:
-        spec: `demo`, the folder of a corpus in parsemark's format, or `loader:PATH` for other formats.
+        spec: `demo`, a path (see `find_loader`), or `loader:PATH`.
         strict: Refuse a corpus of which something had to be left out.
 
     Raises:
         CorpusError: It cannot be read, or, if `strict`, not all of it.
     """
     name, path = find_loader(spec := str(spec))
+    if path is not None and name != "parsemark":
+        spec = f"{name}:{path}"  # what a bare path was taken for
     if path is not None and not path.exists():
         raise CorpusError(f"{path} (of the corpus {spec!r}) does not exist.")
     corpus: Corpus = CORPORA.load(name)() if path is None else _loaded(name, path)
@@ -153,19 +155,30 @@ def load_corpus(spec: str | Path, *, strict: bool = False) -> Corpus:
 
 
 def find_loader(spec: str) -> tuple[str, Path | None]:
-    """Which loader reads a corpus, from where; the path need not be there. UsageError where there is none."""
+    """Return which loader reads a corpus, and from where.
+
+    A bare path is taken for what it is: a folder with `corpus.json`, or that file, is a corpus of parsemark's
+    own, any other folder and any document is `folder:PATH`, and a JSON file is `omnidocbench:FILE`. After
+    `LOADER:` the path need not exist.
+
+    Raises:
+        UsageError: There is neither such a loader nor such a path.
+    """
     name, colon, rest = spec.partition(":")
     if spec in WITHOUT_PATH:
         return spec, None
-    if (Path(spec) / "corpus.json").is_file():
-        return "parsemark", Path(spec)
+    path = Path(spec)
+    if (path / "corpus.json").is_file():
+        return "parsemark", path
+    if path.name == "corpus.json" and path.is_file():
+        return "parsemark", path.parent
+    if path.exists():
+        return "omnidocbench" if path.suffix.lower() == ".json" else "folder", path
     if colon and (len(name) > 1 or name in CORPORA):
         CORPORA.load(name)
         return name, Path(rest)
     loaders = ", ".join(f"{loader}:PATH" for loader in CORPORA if loader not in WITHOUT_PATH)
-    if Path(spec).is_dir():
-        raise UsageError(f"The folder {spec} has no corpus.json. For other formats say which: {loaders}.")
-    raise UsageError(f"No corpus {spec!r}: give 'demo', a corpus folder, or one of {loaders}.")
+    raise UsageError(f"No corpus {spec!r}: give 'demo', a folder, a PDF, or one of {loaders}.")
 
 
 def _loaded(name: str, path: Path) -> Corpus:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from parsemark.corpora.base import Corpus
-from parsemark.corpora.commitments import commitment_path, committed_note, differences, read_secret
 from parsemark.corpora.files import hash_of_files, read_manifest
 from parsemark.corpora.making import Progress, silent
 from parsemark.corpora.tagged.text import readable
@@ -136,23 +135,16 @@ class CorpusCheck(ABC):
         """Add problems, disagreements, scores and notes."""
 
 
-def check_corpus(corpus: Corpus, progress: Progress = silent, secret: Path | None = None) -> CheckReport:
+def check_corpus(corpus: Corpus, progress: Progress = silent) -> CheckReport:
     """Check all files and pages of a corpus.
 
     Args:
         corpus: The corpus.
         progress: Called with 1 for each page.
-        secret: A revealed secret; also check that these are the pages of the commitment beside it.
     """
     report = CheckReport()
     if (corpus.root / "corpus.json").is_file():
         report.problems += _check_files(corpus.root)
-    if secret is not None:
-        revealed = read_secret(secret)
-        if found := list(differences(corpus.root, revealed, commitment_path(secret))):
-            report.problems += found
-        else:
-            report.notes.append(committed_note(corpus.root, revealed, commitment_path(secret)))
     added = {name: _added_check(name) for name in CHECKS}
     for key in corpus.keys:
         try:

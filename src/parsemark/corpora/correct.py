@@ -1,6 +1,6 @@
 """Applies corrections of cells to a corpus: a copy with the truth that people have accepted.
 
-The file is what `corpus audit` writes, less the entries that a person has deleted:
+The file is what `corpus check --run` writes, less the entries that a person has deleted:
 
     [{"sample": "report-p3", "element": "t1",
       "changes": [{"cell": [2, 1], "was": "1.O", "set": {"text": "1.0"}}]}]

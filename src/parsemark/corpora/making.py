@@ -12,16 +12,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from parsemark.corpora.base import Corpus, Remark
-from parsemark.corpora.commitments import (
-    Secret,
-    commit_to,
-    commitment_path,
-    committed_note,
-    differences,
-    draw_seed,
-    read_secret,
-    require_free,
-)
 from parsemark.corpora.files import write_manifest, write_page
 from parsemark.corpora.schema import CorpusFile
 from parsemark.errors import ParsemarkError, UsageError
@@ -60,8 +50,6 @@ class MadeCorpus:
     manifest: CorpusFile
     notes: tuple[str, ...] = ()
     left_out: tuple[Remark, ...] = ()  # pages of the source corpus that are missing from the copy
-    differences: tuple[str, ...] = ()
-    """Why revealed pages are not those that were committed to."""
 
     @property
     def n_pages(self) -> int:
@@ -95,11 +83,6 @@ class Maker(ABC):
         """Return the options as the manifest records them: all but name and seed, which it has itself."""
         fields = dataclasses.asdict(self)
         return {key: value for key, value in fields.items() if key not in ("name", "seed")}
-
-    @classmethod
-    def options_of(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options that `settings` was made from: its inverse."""
-        return {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items() if v is not None}
 
 
 def get_maker(spec: str | Spec, options: Mapping[str, Any] | None = None) -> Maker:
@@ -179,19 +162,12 @@ def run_maker(
     corpus: Corpus | None = None,
     sources: Sequence[Path] = (),
     workers: int | None = None,
-    commit: Path | None = None,
-    reveal: Path | None = None,
     progress: Callable[[int, int | None], None],
 ) -> MadeCorpus:
-    """Write a corpus into a folder that is new or empty, as `parsemark.make_corpus` describes."""
-    if commit is not None:
-        if reveal is not None:
-            raise UsageError("Give --commit or --reveal, not both.")
-        require_free(commit)  # before anything is made
-    secret = None if reveal is None else read_secret(reveal)
+    """Write a corpus into a folder that is new or empty, as `parsemark.corpus_make` describes."""
     if isinstance(maker, str):
-        chosen = _chosen(maker, options, secret, draw=commit is not None)
-    elif options or secret is not None:
+        chosen = get_maker(maker, options)
+    elif options:
         raise UsageError("A maker object has its options; name the maker by its spec to give others.")
     else:
         chosen = maker
@@ -200,35 +176,7 @@ def run_maker(
         job = MakingJob(folder, corpus, tuple(sources), workers)
         total = chosen.n_steps(job)
         progress(0, total)
-        made = chosen.make(dataclasses.replace(job, progress=lambda n: progress(n, total)))
-    if commit is not None:
-        made = _with_notes(made, *commit_to(out, commit))
-    if reveal is not None and secret is not None:
-        commitment = commitment_path(reveal)
-        if found := tuple(differences(out, secret, commitment)):
-            return dataclasses.replace(made, differences=found)
-        made = _with_notes(made, committed_note(out, secret, commitment))
-    return made
-
-
-def _chosen(text: str, options: Mapping[str, OptionValue], secret: Secret | None, *, draw: bool) -> Maker:
-    """Return the maker of a spec; its options are those of a secret, or its seed is drawn."""
-    spec = MAKERS.spec(text)
-    maker = _maker_class(spec.name)
-    names = {field.name for field in dataclasses.fields(maker)}
-    if secret is not None:
-        if spec.options or options:
-            raise UsageError("--reveal takes all options from its file; give none.")
-        if secret.generator != maker.generator:
-            raise UsageError(
-                f"The secret is of {secret.generator!r}, but {spec.name} is {maker.generator!r}."
-            )
-        identity = {"name": secret.name, "seed": secret.seed}
-        known = {key: value for key, value in identity.items() if key in names}
-        return get_maker(spec, {**maker.options_of(secret.settings), **known})
-    if draw and "seed" in names and "seed" not in {*spec.as_dict(), *options}:
-        options = {**options, "seed": draw_seed()}
-    return get_maker(spec, options)
+        return chosen.make(dataclasses.replace(job, progress=lambda n: progress(n, total)))
 
 
 def _require_inputs(maker: Maker, corpus: Corpus | None, sources: Sequence[Path]) -> None:
@@ -238,10 +186,6 @@ def _require_inputs(maker: Maker, corpus: Corpus | None, sources: Sequence[Path]
         raise UsageError("This maker does not read a corpus; leave out --corpus.")
     if sources and not maker.sources_help:
         raise UsageError(f"This maker does not read files; leave out {sources[0]}.")
-
-
-def _with_notes(made: MadeCorpus, *notes: str) -> MadeCorpus:
-    return dataclasses.replace(made, notes=(*made.notes, *notes))
 
 
 def write_copy_manifest(

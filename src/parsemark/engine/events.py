@@ -6,6 +6,8 @@ from parsemark.store import ParseRecord
 class Events:
     """Receives what happens as work goes on, from several threads. This one ignores all."""
 
+    command: tuple[str, ...] = ()  # that does the work, as it was typed; it is stored with the run
+
     def planned(self, parser: str, *, n_pages: int, n_done: int) -> None:
         """A parser has `n_pages` pages, of which `n_done` are done already."""
 

@@ -13,7 +13,6 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,11 @@ from parsemark.corpora.loaders.embedded import ImportedDocument, ImportTask, rea
 from parsemark.corpora.loaders.files import is_storable
 from parsemark.corpora.making import Progress, silent
 from parsemark.corpora.schema import CorpusFile
-from parsemark.engine.cluster import MAX_LOSSES, RayCluster
-from parsemark.engine.process_pool import Lost, ProcessPool
+from parsemark.engine.cluster import RayPool, require_executor
 from parsemark.errors import UsageError
 from parsemark.system import file_sha256, make_folder, replacing, write_text
 from parsemark.system.files import locked_folder
+from parsemark.system.pool import Finished, Lost, ProcessPool, results_of
 
 JOURNAL = "import.sqlite"
 _TABLES = """
@@ -39,8 +38,6 @@ create table if not exists settings (root text, origin text);
 _MEMORY_MB = 4096
 _CLONE = 0x40049409  # Linux's call that has two files share their bytes until one of them is written to
 _TIMEOUT_S = 1800.0
-
-Outcome = tuple[ImportTask, ImportedDocument | None, str]  # a task, its result, and why it has none
 
 
 def import_corpus(
@@ -61,8 +58,7 @@ def import_corpus(
     """
     if out.exists() and any(out.iterdir()) and not (out / JOURNAL).is_file():
         raise UsageError(f"{out} is not empty and holds no import; give a new folder.")
-    if executor not in ("local", "ray"):
-        raise UsageError(f"There is no executor {executor!r}; there are local, ray.")
+    require_executor(executor)
     if not (out / JOURNAL).is_file() and next(_walk(root), None) is None:
         raise UsageError(f"There is no PDF below {root}.")
     make_folder(out / "truth")
@@ -74,11 +70,16 @@ def import_corpus(
             for file in _walk(root)
             if not _is_done(journal, root, file, progress, seen)
         )
-        n = workers or os.cpu_count() or 1
-        done = _on_ray(todo, address, workers) if executor == "ray" else _in_processes(todo, n)
-        for task, found, why in done:
-            _keep(journal, out, task, found, why)
-            progress(1)
+        limits: dict[str, Any] = {"timeout_s": _TIMEOUT_S, "memory_mb": _MEMORY_MB}
+        pool: ProcessPool[ImportTask] | RayPool[ImportTask]
+        if executor == "ray":
+            pool = RayPool(read_truth, workers, address=address, **limits)
+        else:
+            pool = ProcessPool(read_truth, workers or os.cpu_count() or 1, **limits)
+        with pool:
+            for done in results_of(pool, todo):
+                _keep(journal, out, done)
+                progress(1)
         seen["removed"] += _drop_gone(journal, root, out)
         return _finish(journal, root, out, origin)
 
@@ -139,42 +140,11 @@ def _is_done(
     return is_done
 
 
-def _in_processes(todo: Iterator[ImportTask], n: int) -> Iterator[Outcome]:
-    with ProcessPool(read_truth, n, timeout_s=_TIMEOUT_S, memory_mb=_MEMORY_MB) as pool:
-        for task in islice(todo, pool.window):
-            pool.submit(task)
-        for result in pool.results():
-            for task in islice(todo, 1):
-                pool.submit(task)
-            if isinstance(result, Lost):
-                yield result.task, None, result.reason
-            else:
-                yield result.task, result.result, ""
-
-
-def _on_ray(todo: Iterator[ImportTask], address: str | None, n: int | None) -> Iterator[Outcome]:
-    """The same on a cluster; a task of a node that dies is done by another one."""
-    with RayCluster(address) as cluster:
-        read = cluster.ray.remote(num_cpus=1, max_retries=MAX_LOSSES)(read_truth)
-        busy: dict[Any, ImportTask] = {}
-        while True:
-            for task in islice(todo, 2 * (n or cluster.capacity()) - len(busy)):
-                busy[read.remote(task)] = task
-            if not busy:
-                return
-            (ready, *_), _ = cluster.ray.wait(list(busy), num_returns=1)
-            task = busy.pop(ready)
-            try:
-                yield task, cluster.ray.get(ready), ""
-            except cluster.ray.exceptions.RayError as error:
-                yield task, None, str(error)[:2000]
-
-
-def _keep(
-    journal: sqlite3.Connection, out: Path, task: ImportTask, found: ImportedDocument | None, why: str
-) -> None:
+def _keep(journal: sqlite3.Connection, out: Path, done: Finished[ImportTask] | Lost[ImportTask]) -> None:
     """Write the pages of a document, and then, at once, that it is done and what it counts."""
-    files: list[tuple[str, str]] = []
+    task, files = done.task, list[tuple[str, str]]()
+    found: ImportedDocument | None = None if isinstance(done, Lost) else done.result
+    why = done.reason if isinstance(done, Lost) else ""
     outcome, message = ("failed", why) if found is None else (found.outcome, found.message)
     if found is not None and found.pages:
         name = f"pdfs/{task.file}"

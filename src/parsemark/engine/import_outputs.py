@@ -1,8 +1,9 @@
 """Outputs that were made elsewhere: files in any format, one per page or one per document.
 
-A file is named after its sample, after its PDF and page (`report.p3.md`, as `export --outputs` writes it), or
-after its document; in the latter case it is taken apart where pages begin (see `page_texts`). Documents in
-folders may have their files in folders of the same names; these come before those without folders.
+A file is named after its sample, after its PDF and page (`report.p3.md`, as `export` writes it), or
+after its document; in the latter case it is taken apart where pages begin (`formats.output_pages`).
+Documents in folders may have their files in folders of the same names; these come before those without
+folders.
 """
 
 import hashlib
@@ -11,7 +12,7 @@ import re
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from parsemark.formats import read_tables
 from parsemark.formats.cell_text import decoded
 from parsemark.formats.found_table import SUFFIXES
 from parsemark.formats.model_json import prediction_from_json
+from parsemark.formats.output_pages import page_texts
 from parsemark.model import Prediction, Sample, Status, Table
 from parsemark.plain_words import counted, visible, why_no_name
 from parsemark.protocols import canonical_specs
@@ -46,7 +48,7 @@ def import_predictions(
     page_separator: str | None = None,
     events: Events | None = None,
 ) -> Run:
-    """Put outputs that lie in a folder into a run, as if a parser had made them: see `api.score_predictions`.
+    """Put outputs that lie in a folder into a run, as if a parser had made them: see `api.score`.
 
     A sample without a file counts as not answered; files that fit no sample are told.
     """
@@ -104,75 +106,6 @@ def _read_text(path: Path) -> str:
     return text if path.suffix.lower() in _TEXT_FORMATS else text.removeprefix("\ufeff")
 
 
-def page_texts(text: str, n_pages: int, separator: str | None = None) -> list[str]:
-    r"""The text of a document, page by page.
-
-    Pages are told by `separator`, or else by the first of these that the text has: lines `<!-- page 3 -->`
-    (before page 3, or behind it where all stand so), marker's `{2}------…` (before page 3), lines
-    `<!-- page break -->`, form feeds.
-
-    Raises:
-        FormatError: The number of pages is another.
-
-    >>> page_texts("one\fthree\f", 2)
-    ['one', 'three']
-    >>> page_texts("<!-- page 2 -->\nb", 2)
-    ['', 'b']
-    >>> page_texts("a\n<!-- page 2 -->\nb", 2)
-    ['a', 'b']
-    """
-    if n_pages == 1 and separator is None:
-        return [text]
-    if separator is not None:
-        return _of_length(text.split(separator), n_pages)
-    for pattern, first in ((_PAGE_COMMENT, 1), (_MARKER_PAGE, 0)):
-        if marks := list(pattern.finditer(text)):
-            return _by_marks(text, marks, first, n_pages)
-    if _PAGE_BREAK.search(text):
-        return _of_length([part.strip() for part in _PAGE_BREAK.split(text)], n_pages)
-    return _of_length(text.split("\f"), n_pages)
-
-
-def _by_marks(text: str, marks: Sequence[re.Match[str]], first: int, n_pages: int) -> list[str]:
-    """The pages of a text in which each mark names the page that begins there, or the one that ends."""
-    numbers = [int(mark[1]) - first for mark in marks]
-    for mark, number in zip(marks, numbers, strict=True):
-        if not 0 <= number < n_pages:
-            raise FormatError(
-                f"The file has a page {mark[1]}, but the document has {counted(n_pages, 'page')}",
-                position=mark.start(),
-            )
-    bounds = [0, *(edge for mark in marks for edge in mark.span()), len(text)]
-    above, *parts = (text[a:b].strip() for a, b in zip(bounds[::2], bounds[1::2], strict=True))
-    if above and numbers == list(range(len(marks))) and len(marks) + bool(parts[-1]) == n_pages:
-        return [above, *parts][:n_pages]  # every page stands above its mark, the last one perhaps without one
-    if above and numbers[0] > 1 and 0 not in numbers:
-        first_mark = f"the first mark, of page {marks[0][1]}"
-        raise FormatError(f"Of the text above {first_mark}, the page is not told", position=0)
-    pages: list[list[str]] = [[] for _ in range(n_pages)]
-    # What stands above the mark of page 2 is page 1; above page 1 it is what a tool writes over a document.
-    pages[0 if numbers[0] == 1 and 0 not in numbers else numbers[0]].append(above)
-    for number, part in zip(numbers, parts, strict=True):
-        pages[number].append(part)
-    return ["\n\n".join(filter(None, own)) for own in pages]
-
-
-def _of_length(parts: list[str], n_pages: int) -> list[str]:
-    if len(parts) == n_pages + 1 and not parts[-1].strip():
-        return parts[:-1]
-    if len(parts) != n_pages:
-        raise FormatError(
-            f"The file has {counted(len(parts), 'page')}, but the document has {n_pages}; name what parts "
-            "pages with --page-separator, or give one file per page"
-        )
-    return parts
-
-
-_PAGE_COMMENT = re.compile(r"^[ \t]{0,8}<!--[ \t]{0,8}page[ :]{0,4}(\d{1,6})[ \t]{0,8}-->", re.I | re.M)
-_MARKER_PAGE = re.compile(r"^\{(\d{1,6})\}-{20,200}[ \t]{0,8}$", re.M)
-_PAGE_BREAK = re.compile(r"^[ \t]{0,8}<!--[ \t]{0,8}page[ _-]?break[ \t]{0,8}-->", re.I | re.M)
-
-
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
@@ -197,7 +130,7 @@ def _known_json(data: Any) -> dict[str, Any]:
 
 
 def _exported(prediction: Prediction) -> dict[str, Any]:
-    """What `export --outputs json` has written, as the raw output that it was."""
+    """What `export --format outputs-json` has written, as the raw output that it was."""
     elements: list[dict[str, Any]] = []
     for element in prediction.elements:
         given = {name: getattr(element, name) for name in ("text", "latex", "html", "order", "confidence")}

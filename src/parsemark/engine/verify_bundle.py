@@ -49,11 +49,6 @@ class Verification:
         """Whether everything agrees."""
         return all(check.passed for check in self.checks)
 
-    def to_json(self) -> dict[str, Any]:
-        """As plain JSON data."""
-        checks = [{**asdict(check), "passed": check.passed} for check in self.checks]
-        return {"bundle": self.bundle, "passed": self.passed, "checks": checks, "notes": self.notes}
-
 
 def verify_bundle(
     path: Path, *, corpus: Corpus | None = None, n_workers: int | None = None, events: Events | None = None

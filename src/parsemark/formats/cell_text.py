@@ -16,6 +16,8 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 _CONTROLS = dict.fromkeys((*range(9), 11, *range(14, 32), 127), REPLACEMENT)
 _SURROGATES = range(0xD800, 0xE000)
+UNSEEN = dict.fromkeys((0xAD, 0x61C, *range(0x200B, 0x2010), *range(0x2060, 0x2065), 0xFE0E, 0xFE0F, 0xFEFF))
+"""Soft hyphens, joiners and what divides without width, marks of direction and of the form of a sign."""
 
 
 def clean(text: str) -> str:
@@ -31,16 +33,18 @@ def clean(text: str) -> str:
 
 
 def flat(text: str) -> str:
-    r"""The text of a cell as it is compared: white space as single spaces, accents with their letters (NFC).
+    r"""The text of a cell as it is compared: single spaces, accents with their letters (NFC), nothing unseen.
 
     A truth may hold a thin space that every reader folds, and where a cell's text is broken into lines is up
     to the page's width: one side must not have what the other has lost. Nor does anybody see whether an
-    accent is a character of its own, as some keyboards and file systems have it.
+    accent is a character of its own, as some keyboards and file systems have it, or a soft hyphen in a line.
 
-    >>> flat("e\u0301te\u0301\u00a02024")
+    >>> flat("\u200be\u0301te\u0301\u00a020\u00ad24")
     'été 2024'
     """
-    return normalize("NFC", " ".join(text.split()))
+    if text.isascii():
+        return " ".join(text.split())
+    return normalize("NFC", " ".join(text.translate(UNSEEN).split()))
 
 
 def flat_table(table: Table) -> Table:

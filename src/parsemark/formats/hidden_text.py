@@ -65,6 +65,8 @@ _CONDITION = re.compile(
 )
 _OPEN = re.compile(r"<!--|<(?:script|style|template)\b", re.IGNORECASE)
 _BEGIN = "\\begin{document}"
+_LATEX = re.compile(r"(?:\s|%[^\n]*\n|```\w*\n)*+\\(?:documentclass\b|begin\s?\{document\})")
+"""How an output begins that is LaTeX, whatever it is called; another one that has such lines quotes them."""
 _MAX_STRAY = 20
 """Hiding tags without an end that a text about HTML may speak of; with more, all behind them is hidden."""
 
@@ -77,7 +79,8 @@ def unseen(text: str, format: str | None = None) -> list[Span]:
         spans += _unseen_html(blanked(text, spans))
     if format not in ("html", "csv", "tsv"):
         if "\\if" in text or "\\end" in text:
-            spans += _unseen_latex(text, open_ended=format == "latex")
+            is_latex = format == "latex" or _LATEX.match(text) is not None
+            spans += _unseen_latex(text, open_ended=format == "latex", is_document=is_latex)
         if "phantom" in text or "color" in text:
             spans += _unseen_groups(text)
         if format != "latex" and "]:" in text:
@@ -219,8 +222,8 @@ def _end(text: str, tag: Tag) -> Span:
     return 0, 0
 
 
-def _unseen_latex(text: str, *, open_ended: bool) -> Iterator[Span]:
-    """Where conditions, comments and what is behind the document stand, open ends too if wanted."""
+def _unseen_latex(text: str, *, open_ended: bool, is_document: bool) -> Iterator[Span]:
+    """Where conditions, comments and what is behind a document stand, open ends too if wanted."""
     start, depth, behind = 0, 0, 0
     unclosed: set[str] = set()
     for found in _CONDITION.finditer(text):
@@ -239,6 +242,8 @@ def _unseen_latex(text: str, *, open_ended: bool) -> Iterator[Span]:
         elif word == "iffalse" or (word == "if" and _FALSE.match(text, found.end())):
             start, depth = found.start(), 1
         elif word.endswith("{document}"):
+            if not is_document:
+                continue
             begun = text.find(_BEGIN, found.end())
             behind = len(text) if begun < 0 else begun
             yield found.start(), behind

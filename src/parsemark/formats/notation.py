@@ -10,6 +10,7 @@ import unicodedata
 from functools import lru_cache
 from importlib.resources import files
 
+from parsemark.formats.cell_text import UNSEEN
 from parsemark.formats.html.markup import unescape
 from parsemark.formats.latex.fold import fold_latex
 
@@ -32,7 +33,7 @@ _RAISED, _LOWERED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ", "₀₁�
 _UNICODE_SCRIPTS = str.maketrans(_RAISED + _LOWERED, "0123456789+-=()ni0123456789+-=()aeoxhklmnpstij")
 _UNICODE_SCRIPT_RUN = re.compile(f"[{_RAISED}]+|[{_LOWERED}]+")
 _SAME_FILE = files("parsemark.formats").joinpath("same_characters.toml")
-_SAME_CHARACTER = str.maketrans(
+_SAME_CHARACTER = UNSEEN | str.maketrans(
     {sign: one for one, signs in tomllib.loads(_SAME_FILE.read_text("utf-8")).items() for sign in signs}
 )
 _SLASHED = re.compile(r"(?<=(\d))?\^\{?(\d+)\}?/_\{?(\d+)\}?")

@@ -84,7 +84,7 @@ class Judge(ABC):
     name: ClassVar[str]
 
     prompt: Literal["tuned", "no_reasoning", "naive", "horn", "horn_no_cot", "horn_naive"] = "tuned"
-    """`horn…` are the prompts of Horn & Keuper as they print them; the others say the same in our words."""
+    """`horn…` are those of Horn & Keuper (who print one sentence of the naive one); the others are ours."""
     order: Literal["truth_first", "pred_first"] = "truth_first"
     fence: bool = True  # whether data are fenced, so that nothing in them passes for an instruction
     prompt_file: str = ""  # with `{gt_table}` and `{extracted_table}`, asked in place of `prompt`

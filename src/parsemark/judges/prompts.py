@@ -7,16 +7,18 @@ to the words it was asked with.
 
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, field_validator
 
+from parsemark.errors import UsageError
 from parsemark.judges.base import Question, object_schema
 from parsemark.judges.fence import RULE, fence_key, fenced_block
 
 Kind = Literal["table", "formula"]
-PROMPT_VERSIONS = {"tuned": 2, "no_reasoning": 2, "naive": 2, "horn": 1, "horn_no_cot": 1, "horn_naive": 1}
+PROMPT_VERSIONS = {"tuned": 2, "no_reasoning": 2, "naive": 2, "horn": 2, "horn_no_cot": 2, "horn_naive": 2}
 MAX_ERRORS = 5
 
 _WORDS = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text("utf-8"))
@@ -28,7 +30,8 @@ PRINTED = {
     "horn_no_cot": f"{_HORN}A{_HORN_SCORE[1:]}",
     "horn_naive": _WORDS["printed"]["horn_naive"],
 }
-"""The prompts of Horn & Keuper (Figure 4 and section 4.4) as printed; line breaks are ours."""
+"""The prompts of Horn & Keuper (Figure 4 and section 4.4) as printed; line breaks are ours, and so are the
+labelled blocks of `horn_naive`, of which they print the sentence alone."""
 _KEY = ' It also holds "key" with the value "{key}".'
 _ERRORS_FIRST = (
     'Answer with one JSON object: first "errors", a list of at most five short sentences that name the worst '
@@ -75,27 +78,28 @@ def pair_question(
 ) -> Question:
     """The question whether `pred` says what `truth` says, asked so many times before as `repeat`.
 
-    The `prompt` is a name of `PROMPT_VERSIONS`, or a text with `{gt_table}` and `{extracted_table}`, which
-    has an order of its own. With a fence around the data, an answer repeats the fence's key.
+    The `prompt` is a name of `PROMPT_VERSIONS`, or a text with `{gt_table}` and `{extracted_table}`. With a
+    fence around the data, these are named there and follow in the other message, and an answer repeats the
+    fence's key. UsageError for `pred_first` without a fence if the text has no two sections to exchange.
     """
-    blocks = {f"ORIGINAL {kind.upper()}": truth, f"EXTRACTED {kind.upper()}": pred}
+    blocks = dict(zip(_names(kind), (truth, pred), strict=True))
     template = PRINTED.get(prompt, prompt if "{gt_table}" in prompt else "")
     errors = prompt in ("tuned", "horn") or prompt not in PROMPT_VERSIONS
     key = fence_key(truth, pred) if fence else ""
     form = (_ERRORS_FIRST if errors else _SCORE_ONLY) + (_KEY.format(key=key) if key else "")
     schema = schema_of(errors=errors, key=key)
-    if template:
-        rule, (first, second) = "", blocks.values()
-        if fence:
-            rule = RULE.format(key=key)
-            first, second = (fenced_block(name, text, key) for name, text in blocks.items())
-        places = {"{gt_table}": first, "{extracted_table}": second}
-        parts = re.split(r"(\{gt_table\}|\{extracted_table\})", template)
-        asked = "".join(places.get(part, part) for part in parts)
-        return Question("\n\n".join(filter(None, (rule, form))), asked, schema, repeat, key)
     if order == "pred_first":
         blocks = dict(reversed(blocks.items()))
-    task = _NAIVE.format(kind=kind) if prompt == "naive" else _WORDS["tuned"][kind]
+    if template and fence:  # instructions stand in the system message alone, and the blocks in the other
+        named = {place: f"(the block {name})" for place, name in zip(_PLACES, _names(kind), strict=True)}
+        task = _filled(template, named)
+    elif template:
+        if order == "pred_first":
+            template = _swapped(template)
+        asked = _filled(template, dict(zip(_PLACES, (truth, pred), strict=True)))
+        return Question(form, asked, schema, repeat, key)
+    else:
+        task = _NAIVE.format(kind=kind) if prompt == "naive" else _WORDS["tuned"][kind]
     shown = "\n\n".join(
         fenced_block(name, text, key) if fence else f"{name}:\n{text}" for name, text in blocks.items()
     )
@@ -107,3 +111,26 @@ def pair_question(
         repeat=repeat,
         key=key,
     )
+
+
+_PLACES = ("{gt_table}", "{extracted_table}")
+_SECTIONS = re.compile(r"^([^\n{}]*:\n\{gt_table\})(\s+)([^\n{}]*:\n\{extracted_table\})", re.MULTILINE)
+
+
+def _names(kind: str) -> tuple[str, str]:
+    return f"ORIGINAL {kind.upper()}", f"EXTRACTED {kind.upper()}"
+
+
+def _filled(template: str, texts: Mapping[str, str]) -> str:
+    """In one pass: a text that names a place does not get the other one."""
+    return re.sub(r"\{gt_table\}|\{extracted_table\}", lambda place: texts[place[0]], template)
+
+
+def _swapped(template: str) -> str:
+    swapped, n = _SECTIONS.subn(r"\3\2\1", template)
+    if n != 1:
+        raise UsageError(
+            "order=pred_first needs a prompt in which a line with a colon stands before {gt_table} and then "
+            "before {extracted_table}. Exchange them in the prompt, or leave the fence on."
+        )
+    return swapped

@@ -54,7 +54,7 @@ def shortest_paths(cost: NDArray[Any], maximize: bool = False) -> tuple[Indices,
         raise ValueError(f"a matrix has two dimensions, not {matrix.ndim}")
     matrix = -matrix if maximize else matrix
     if np.isnan(matrix).any() or np.isneginf(matrix).any():
-        raise ValueError("the matrix has entries that are no numbers")
+        raise ValueError("the matrix has entries that are not numbers")
     if transposed := matrix.shape[0] > matrix.shape[1]:
         matrix = matrix.T
     column_of, row_of = _solve(matrix)

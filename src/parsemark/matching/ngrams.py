@@ -22,11 +22,11 @@ import numpy as np
 from parsemark.kernels.ngrams import Bag, multiset_f1, multiset_jaccard, shared_count, text_bag
 from parsemark.matching.combine import join_tables, slice_rows, stack_tables
 from parsemark.matching.fragments import assign_pieces, claim_pieces
-from parsemark.matching.one_to_one import NGRAM_RULE, THRESHOLD, best_pairs, element_text, table_text
+from parsemark.matching.tables import NGRAM_RULE, THETA, best_pairs, element_text, table_text
 from parsemark.model import Element, Match, Matching, Table
 
 MIN_PAIR_F1 = 0.2  # below this a pair shares no more than chance
-FOUND_F1 = 2 * THRESHOLD / (1 + THRESHOLD)  # the F1 that belongs to a Jaccard index at the threshold
+FOUND_F1 = 2 * THETA / (1 + THETA)  # the F1 that belongs to a Jaccard index at the threshold
 MIN_MERGE_RECALL = 0.5  # a merged prediction must hold at least this share of the truth's 3-grams
 
 

@@ -18,7 +18,7 @@ from parsemark.metrics.base import (
     MAX_LINE_PAIRS,
     MAX_POSITION_PAIRS,
     MAX_TREE_PAIRS,
-    Facts,
+    Metadata,
     Metric,
     check_pairs,
 )
@@ -55,8 +55,8 @@ METRICS = Registry(
         "dar": "parsemark.metrics.bags:Dar",
         "cell_f1": "parsemark.metrics.bags:CellF1",
         "row_f1": "parsemark.metrics.bags:RowF1",
-        "bleu4": "parsemark.metrics.markup_text:Bleu4",
-        "table_edit": "parsemark.metrics.markup_text:TableEdit",
+        "bleu4": "parsemark.metrics.text:Bleu4",
+        "table_edit": "parsemark.metrics.text:TableEdit",
         "reader": "parsemark.metrics.reader.metric:Reader",
         "bleu": "parsemark.metrics.bleu:Bleu",
         "meteor": "parsemark.metrics.meteor:Meteor",
@@ -79,8 +79,10 @@ def get_metric(spec: str) -> Metric[Any]:
     parsed = METRICS.spec(spec)
     cls = METRICS.load(parsed.name)
     is_metric = isinstance(cls, type) and issubclass(cls, Metric)
-    if not is_metric or not hasattr(cls, "name") or not hasattr(cls, "facts"):
-        raise METRICS.broken(parsed.name, TypeError("it is no subclass of Metric with `name` and `facts`"))
+    if not is_metric or not hasattr(cls, "name") or not hasattr(cls, "metadata"):
+        raise METRICS.broken(
+            parsed.name, TypeError("it is not a subclass of Metric with `name` and `metadata`")
+        )
     if METRICS.is_plugin(parsed.name) and cls.name != parsed.name:
         raise METRICS.broken(parsed.name, ValueError(f"its class calls itself {cls.name!r}"))
     metric: Metric[Any] = cls.from_options(parsed.as_dict())
@@ -116,14 +118,14 @@ def score(truth: AnyTable, pred: AnyTable, metrics: Iterable[str] = DEFAULT_METR
 
 def score_prepared(metric: Metric[Any], truth: TableInput, pred: TableInput) -> Score:
     """Score a pair with one metric, which gets tables or texts as its kind wants them."""
-    if metric.facts.kind == "table":
+    if metric.metadata.kind == "table":
         try:
             truth.require_table()
         except FormatError as error:
             return Score(str(metric), None, Status.METRIC_FAILED, str(error))
         return metric.score(truth, pred)
     if isinstance(truth.source, Table) or isinstance(pred.source, Table):
-        why = f"{metric} compares texts of a {metric.facts.kind}, not tables"
+        why = f"{metric} compares texts of a {metric.metadata.kind}, not tables"
         return Score(str(metric), None, Status.METRIC_FAILED, why)
     return metric.score(truth.source, pred.source)
 
@@ -132,7 +134,7 @@ def guarded(metric: Metric[Any], scoring: Callable[[], Score]) -> Score:
     """The border of a batch: a fault of a metric, ours or a plug-in's, costs only the score at hand."""
     try:
         score = scoring()
-        low, high = metric.facts.range
+        low, high = metric.metadata.range
         if score.status is not Status.OK:
             return score
         if score.value is None or isinstance(score.value, bool):
@@ -150,9 +152,36 @@ def guarded(metric: Metric[Any], scoring: Callable[[], Score]) -> Score:
 
 
 __all__ = [
-    "DEFAULT_METRICS", "MAX_CHARACTER_PAIRS", "MAX_DIFFLIB_PAIRS", "MAX_LINE_PAIRS", "MAX_POSITION_PAIRS",
-    "MAX_TREE_PAIRS", "METRICS", "EditTree", "Facts", "Grits", "Metric", "RowCells", "ScoreCell",
-    "TableInput", "TableTree", "bleu_parts", "check_pairs", "corpus_bleu", "edit_distance", "get_metric",
-    "grits", "guarded", "index_shares", "list_metrics", "match_words", "meteor_of_pairs",
-    "reference_table", "reference_tree", "score", "score_prepared", "teds", "tree_similarity",
+    "DEFAULT_METRICS",
+    "MAX_CHARACTER_PAIRS",
+    "MAX_DIFFLIB_PAIRS",
+    "MAX_LINE_PAIRS",
+    "MAX_POSITION_PAIRS",
+    "MAX_TREE_PAIRS",
+    "METRICS",
+    "EditTree",
+    "Grits",
+    "Metadata",
+    "Metric",
+    "RowCells",
+    "ScoreCell",
+    "TableInput",
+    "TableTree",
+    "bleu_parts",
+    "check_pairs",
+    "corpus_bleu",
+    "edit_distance",
+    "get_metric",
+    "grits",
+    "guarded",
+    "index_shares",
+    "list_metrics",
+    "match_words",
+    "meteor_of_pairs",
+    "reference_table",
+    "reference_tree",
+    "score",
+    "score_prepared",
+    "teds",
+    "tree_similarity",
 ]  # fmt: skip

@@ -9,8 +9,8 @@ from typing import Literal
 
 from parsemark.formats.notation import fold_notation
 from parsemark.kernels.ngrams import Bag, multiset_f1, multiset_jaccard
-from parsemark.matching.one_to_one import content_bag
-from parsemark.metrics.base import Facts, Metric
+from parsemark.matching.tables import content_bag
+from parsemark.metrics.base import Metadata, Metric
 from parsemark.metrics.table_input import TableInput
 from parsemark.model import Cell, Table
 
@@ -41,7 +41,7 @@ class ContentJaccard(Metric[TableInput]):
     """
 
     name = "content_jaccard"
-    facts = Facts(
+    metadata = Metadata(
         "Content-Jaccard",
         "Soric et al., Benchmarking Table Extraction from Heterogeneous Scientific Documents, 6.1 and C.1",
         "the paper's definition",
@@ -73,7 +73,7 @@ class CellF1(Metric[TableInput]):
     """
 
     name = "cell_f1"
-    facts = Facts("F1 of cells after notation folding", "parsemark", _BRUTE_FORCE, symmetric=True)
+    metadata = Metadata("F1 of cells after notation folding", "parsemark", _BRUTE_FORCE, symmetric=True)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
@@ -98,7 +98,7 @@ class RowF1(Metric[TableInput]):
     """
 
     name = "row_f1"
-    facts = Facts("F1 of rows after notation folding", "parsemark", _BRUTE_FORCE, symmetric=True)
+    metadata = Metadata("F1 of rows after notation folding", "parsemark", _BRUTE_FORCE, symmetric=True)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
@@ -126,7 +126,7 @@ class Dar(Metric[TableInput]):
     """
 
     name = "dar"
-    facts = Facts(
+    metadata = Metadata(
         "Directed adjacency relations",
         "Göbel et al. 2012, A methodology for evaluating algorithms for table understanding in PDF documents",
         f"the paper's definition; {_BRUTE_FORCE}",

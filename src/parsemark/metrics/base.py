@@ -1,4 +1,4 @@
-"""What every metric is: a frozen value with options, that declares its own facts and scores a pair."""
+"""What every metric is: a frozen value with options, that declares its own metadata and scores a pair."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -36,8 +36,8 @@ InputT = TypeVar("InputT")
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What a metric says of itself; shown by `parsemark metrics` and held by the conformance suite."""
+class Metadata:
+    """What a metric declares about itself; shown by `parsemark list metrics NAME` and held by tests."""
 
     title: str
     citation: str
@@ -65,11 +65,11 @@ class Facts:
 class Metric(ABC, Generic[InputT]):
     """A metric is a frozen dataclass: its fields are its options, its name is its identity.
 
-    A subclass sets `name` and `facts` and implements `compute`.
+    A subclass sets `name` and `metadata` and implements `compute`.
     """
 
     name: ClassVar[str]
-    facts: ClassVar[Facts]
+    metadata: ClassVar[Metadata]
 
     def __str__(self) -> str:
         return changed_options(self, self.name)

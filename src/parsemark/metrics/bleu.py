@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from parsemark.metrics.base import Facts, Metric
+from parsemark.metrics.base import Metadata, Metric
 
 ORDER = 4
 _PUNCTUATION = re.compile(r"([{-~\[-` -&(-+:-@/])")
@@ -30,7 +30,7 @@ class Bleu(Metric[str]):
 
     name = "bleu"
     reference = "nltk; Hugging Face's definition"
-    facts = Facts("BLEU-4 of a text", "Papineni et al. 2002, BLEU", reference, kind="text")
+    metadata = Metadata("BLEU-4 of a text", "Papineni et al. 2002, BLEU", reference, kind="text")
 
     def compute(self, truth: str, pred: str) -> float:
         """The value for one pair."""

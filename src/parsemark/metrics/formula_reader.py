@@ -13,7 +13,7 @@ from rapidfuzz.distance import Levenshtein
 
 from parsemark.formats.latex.formula import CLOSE, GAP, NEW_LINE, Symbols, read_formula
 from parsemark.formats.latex.slashes import readings
-from parsemark.metrics.base import MAX_CHARACTER_PAIRS, Facts, Metric, check_pairs
+from parsemark.metrics.base import MAX_CHARACTER_PAIRS, Metadata, Metric, check_pairs
 
 _LOOK_ALIKE = "νvυ χx× θϑ αa ρpϱ ħh μu κk ωw γy τt ηn oO0°∘ l1I| εe∈ ∂δ ⟨(<[ ⟩)>] LΛ ø∅ ≡="
 _ALIKE = frozenset(frozenset((a, b)) for group in _LOOK_ALIKE.split() for a in group for b in group if a != b)
@@ -105,7 +105,7 @@ class FormulaReader(Metric[str]):
     Empty cases: two empty formulas have 10; an empty formula against another has 0.
 
     Differences from the reference: there is none; it was fitted to people's ratings and checked against them
-    (`docs/reader.md`).
+    (`docs/explanation/reader.md`).
 
     >>> metric = FormulaReader()
     >>> metric.score(r"\left(\dfrac{1}{2}\right)^n", r"$({1 \over 2})^{n}$").value
@@ -115,7 +115,7 @@ class FormulaReader(Metric[str]):
     """
 
     name = "formula_reader"
-    facts = Facts(
+    metadata = Metadata(
         title="What a reader can take from a formula",
         kind="formula",
         range=(0.0, FULL_SCORE),

@@ -17,7 +17,7 @@ from parsemark.metrics.base import (
     MAX_LINE_PAIRS,
     MAX_POSITION_PAIRS,
     MEAN_OF_METRICS,
-    Facts,
+    Metadata,
     Metric,
     check_pairs,
 )
@@ -55,7 +55,7 @@ class GritsTop(Metric[TableInput]):
     """
 
     name = "grits_top"
-    facts = Facts(
+    metadata = Metadata(
         title="Grid table similarity: topology",
         citation=_CITATION,
         reference="table-transformer grits.py (hull), table-metric-study (union)",
@@ -97,7 +97,7 @@ class GritsCon(Metric[TableInput]):
     """
 
     name = "grits_con"
-    facts = Facts(
+    metadata = Metadata(
         title="Grid table similarity: content",
         citation=_CITATION,
         reference="table-metric-study, table-transformer grits.py",
@@ -137,7 +137,7 @@ class GritsAvg(Metric[TableInput]):
     """
 
     name = "grits_avg"
-    facts = Facts("Grid table similarity: mean of topology and content", *MEAN_OF_METRICS)
+    metadata = Metadata("Grid table similarity: mean of topology and content", *MEAN_OF_METRICS)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""

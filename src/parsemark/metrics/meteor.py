@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from parsemark.extras import needed_for
-from parsemark.metrics.base import MAX_CHARACTER_PAIRS, Facts, Metric, check_pairs
+from parsemark.metrics.base import MAX_CHARACTER_PAIRS, Metadata, Metric, check_pairs
 
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
 _LONGEST_STEMMED = 200
@@ -31,7 +31,7 @@ class Meteor(Metric[str]):
     """
 
     name = "meteor"
-    facts = Facts("METEOR of a text", "Banerjee and Lavie 2005, METEOR", "nltk", kind="text")
+    metadata = Metadata("METEOR of a text", "Banerjee and Lavie 2005, METEOR", "nltk", kind="text")
 
     def compute(self, truth: str, pred: str) -> float:
         """The value for one pair."""

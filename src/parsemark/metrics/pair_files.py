@@ -1,12 +1,12 @@
 """Scoring files of pairs: JSON lines with a truth and a prediction each, any number, on many cores."""
 
+import contextlib
+import heapq
 import json
 import math
 import re
 import statistics
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
@@ -17,7 +17,7 @@ from parsemark.formats import FORMATS
 from parsemark.metrics import TableInput, get_metric, guarded, list_metrics, score_prepared
 from parsemark.metrics.base import Metric
 from parsemark.model import Score, Status
-from parsemark.system.processes import process_pool
+from parsemark.system.pool import Finished, Lost, ProcessPool, results_of
 
 _CHUNK = 32
 _REMEMBERED_TRUTHS = 64
@@ -52,7 +52,7 @@ ALL = "all"  # in place of a metric: every one that compares tables, with its de
 
 def expand_metrics(metrics: Sequence[str]) -> list[str]:
     """The specs with `all` spelt out, each once, as they are stored; UsageError where one does not exist."""
-    tables = [str(metric) for metric in list_metrics() if metric.facts.kind == "table"]
+    tables = [str(metric) for metric in list_metrics() if metric.metadata.kind == "table"]
     named = (tables if spec.strip() == ALL else [str(get_metric(spec))] for spec in metrics)
     return list(dict.fromkeys(name for names in named for name in names))
 
@@ -74,14 +74,15 @@ def score_lines(
         for chunk in _chunks(numbered):
             yield from _score_chunk(chunk, names, raw)
         return
-    with process_pool(workers) as pool:
-        waiting: deque[Future[list[PairScore]]] = deque()
-        for chunk in _chunks(numbered):
-            waiting.append(pool.submit(_score_chunk, chunk, names, raw))
-            if len(waiting) > 4 * workers:
-                yield from waiting.popleft().result()
-        while waiting:
-            yield from waiting.popleft().result()
+    score = partial(_score_numbered, names=names, raw=raw)
+    with ProcessPool(score, workers, timeout_s=math.inf, memory_mb=None) as pool:
+        early: list[tuple[int, list[PairScore]]] = []  # those whose turn has not come
+        following = 0
+        for done in results_of(pool, enumerate(_chunks(numbered))):
+            heapq.heappush(early, (done.task[0], _scores_of(done, names, score)))
+            while early and early[0][0] == following:
+                yield from heapq.heappop(early)[1]
+                following += 1
 
 
 def _chunks(lines: Iterator[Line]) -> Iterator[list[Line]]:
@@ -92,6 +93,31 @@ def _chunks(lines: Iterator[Line]) -> Iterator[list[Line]]:
 def _score_chunk(chunk: Sequence[Line], names: Sequence[str], raw: bool) -> list[PairScore]:
     metrics = [get_metric(name) for name in names]
     return [score for number, text in chunk for score in _score_line(number, text, metrics, raw)]
+
+
+def _score_numbered(chunk: tuple[int, list[Line]], names: Sequence[str], raw: bool) -> list[PairScore]:
+    return _score_chunk(chunk[1], names, raw)
+
+
+def _scores_of(
+    done: Finished[tuple[int, list[Line]]] | Lost[tuple[int, list[Line]]],
+    names: Sequence[str],
+    score: Callable[[tuple[int, list[Line]]], list[PairScore]],
+) -> list[PairScore]:
+    """Return the scores of a chunk; one that has ended its process is scored again line by line."""
+    if isinstance(done, Finished):
+        scores: list[PairScore] = done.result
+        return scores
+    (number, text), *others = done.task[1]
+    if not others:
+        identity: Any = f"line {number}"
+        with contextlib.suppress(FormatError):
+            identity = _read_object(text).get("id", identity)
+        failed = (Score(name, None, Status.METRIC_FAILED, message=done.reason) for name in names)
+        return [PairScore(number, identity, one) for one in failed]
+    with ProcessPool(score, 1, timeout_s=math.inf, memory_mb=None) as pool:
+        alone = results_of(pool, ((0, [line]) for line in done.task[1]))
+        return [score_of_line for one in alone for score_of_line in _scores_of(one, names, score)]
 
 
 def _score_line(number: int, text: str, metrics: Sequence[Metric[Any]], raw: bool) -> list[PairScore]:
@@ -106,7 +132,7 @@ def _score_line(number: int, text: str, metrics: Sequence[Metric[Any]], raw: boo
         failed = (Score(str(m), None, Status.METRIC_FAILED, message=str(error)) for m in metrics)
         return [PairScore(number, identity, score) for score in failed]
     if pair["pred"] is None:
-        empty = ((str(m), m.facts.one_empty, Status.NO_PREDICTION, "no prediction") for m in metrics)
+        empty = ((str(m), m.metadata.one_empty, Status.NO_PREDICTION, "no prediction") for m in metrics)
         return [PairScore(number, identity, Score(*values)) for values in empty]
     return [PairScore(number, identity, guarded(m, partial(score_prepared, m, truth, pred))) for m in metrics]
 

@@ -14,7 +14,7 @@ from parsemark.metrics.base import (
     MAX_CHARACTER_PAIRS,
     MAX_POSITION_PAIRS,
     MEAN_OF_METRICS,
-    Facts,
+    Metadata,
     Metric,
     check_pairs,
 )
@@ -48,7 +48,7 @@ class ScoreIndex(Metric[TableInput]):
     """
 
     name = "score_index"
-    facts = Facts("SCORE: cells at the right row and column", _CITATION, _REFERENCE)
+    metadata = Metadata("SCORE: cells at the right row and column", _CITATION, _REFERENCE)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
@@ -74,7 +74,7 @@ class ScoreContent(Metric[TableInput]):
     """
 
     name = "score_content"
-    facts = Facts("SCORE: texts of rows and columns", _CITATION, _REFERENCE)
+    metadata = Metadata("SCORE: texts of rows and columns", _CITATION, _REFERENCE)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
@@ -100,7 +100,7 @@ class ScoreContentShifted(Metric[TableInput]):
     """
 
     name = "score_content_shifted"
-    facts = Facts("SCORE: texts of rows and columns, shifted", _CITATION, _REFERENCE)
+    metadata = Metadata("SCORE: texts of rows and columns, shifted", _CITATION, _REFERENCE)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""
@@ -121,7 +121,7 @@ class ScoreAvg(Metric[TableInput]):
     """
 
     name = "score_avg"
-    facts = Facts("SCORE: mean of index and content", *MEAN_OF_METRICS)
+    metadata = Metadata("SCORE: mean of index and content", *MEAN_OF_METRICS)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
         """The value for one pair."""

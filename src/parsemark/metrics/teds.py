@@ -15,7 +15,7 @@ from parsemark.metrics.base import (
     MAX_CHARACTER_PAIRS,
     MAX_POSITION_PAIRS,
     MAX_TREE_PAIRS,
-    Facts,
+    Metadata,
     Metric,
     check_pairs,
 )
@@ -54,7 +54,7 @@ class Teds(Metric[TableInput]):
     """
 
     name = "teds"
-    facts = Facts(
+    metadata = Metadata(
         title="Tree-edit-distance-based similarity",
         range=(-1.0, 1.0),
         symmetric=True,

@@ -8,6 +8,7 @@ from typing import Any
 
 from parsemark.model.geometry import Box
 from parsemark.model.table import Table
+from parsemark.notebook import html_lines, page_svg
 
 
 class Status(StrEnum):
@@ -213,6 +214,21 @@ class Page:
     def n_tables(self) -> int | None:
         """How many tables there are to be found; None where the truth says nothing of tables."""
         return len(self.tables) if self.tables or self.covers(Category.TABLE) else None
+
+    def _repr_html_(self) -> str:
+        """Show the page with the boxes of its elements in a notebook."""
+        boxes = [
+            (e.category, e.text or "" if e.table is None else _size_of(e.table), e.box.as_tuple())
+            for e in self.elements
+            if e.box is not None
+        ]
+        hidden = len(self.elements) - len(boxes)
+        notes = [f"{self.id}: elements without a box: {hidden}"] if hidden else [self.id]
+        return page_svg(self.width, self.height, boxes) + html_lines(notes)
+
+
+def _size_of(table: Table) -> str:
+    return f"{table.n_rows} × {table.n_cols}"
 
 
 @dataclass(frozen=True, slots=True)

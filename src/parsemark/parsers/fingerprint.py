@@ -17,6 +17,7 @@ def fingerprint(
     options: Mapping[str, OptionValue],
     needs: Sequence[str],
     *,
+    weights: str = "",  # what is known of those that were fetched for it
     stands_alone: bool,  # whether what lies beside the script is none of its own, as with built-in ones
 ) -> str:
     """Hash of what decides its output: script and modules beside it, kit, environment, options, programs.
@@ -35,6 +36,8 @@ def fingerprint(
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     if files := given_files(needs):
         digest.update(json.dumps(files).encode())
+    if weights:
+        digest.update(weights.encode())
     if programs := program_versions(needs):
         digest.update(json.dumps(programs, sort_keys=True).encode())
     return digest.hexdigest()

@@ -1,8 +1,8 @@
 """The worker protocol, version 1: every line that a worker writes is checked here and nowhere else.
 
-The protocol is JSON lines in UTF-8 (docs/parsers.md has it for authors of workers). A line is hostile: it
-gives a `Hello` or an `Answer` whose parts have their types and bounds, or a `ProtocolError`, and never
-anything else.
+The protocol is JSON lines in UTF-8; docs/how-to/parsers.md describes it for authors of workers. A line is
+hostile: it gives a `Hello` or an `Answer` whose parts have their types and bounds, or a `ProtocolError`, and
+never anything else.
 """
 
 import json
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from parsemark.system.secrets import masked, masked_bytes
+from parsemark.system.secrets import masked, masked_bytes, without_folders
 
 PROTOCOL = 1
 MAX_MESSAGE_CHARS = 2_000  # of an error; what is longer is cut
@@ -150,7 +150,7 @@ def _facts(facts: Any, key: str) -> dict[str, str]:
     if not all(isinstance(value, str | int | float) for value in facts.values()):
         raise ProtocolError(f"its {key} are not all texts")
     try:
-        said = {name: masked(str(value)) for name, value in facts.items()}
+        said = {without_folders(name): without_folders(masked(str(value))) for name, value in facts.items()}
     except ValueError as error:
         raise ProtocolError(f"its {key} hold a number that is too long") from error
     return {_shorten(k, MAX_FACT_CHARS): _shorten(v, MAX_FACT_CHARS) for k, v in said.items()}

@@ -26,6 +26,8 @@ PROGRAMS = {
     "java": Program("java", "apt install default-jre-headless", "-version"),
     "tesseract": Program("tesseract", "apt install tesseract-ocr tesseract-ocr-eng"),
     "poppler": Program("pdftotext", "apt install poppler-utils", "-v"),
+    "ghostscript": Program("gs", "apt install ghostscript"),
+    "mutool": Program("mutool", "apt install mupdf-tools", "-v"),
     "gpu": Program("nvidia-smi", "an NVIDIA GPU with its driver"),
 }
 

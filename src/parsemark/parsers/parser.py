@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -12,6 +12,7 @@ from parsemark.parsers.declaration import Declaration, Info
 from parsemark.parsers.environment import Environment, Progress
 from parsemark.parsers.fingerprint import fingerprint
 from parsemark.parsers.needs import missing_needs
+from parsemark.parsers.weights import Bar, StoredWeights, Weights
 from parsemark.parsers.working_tree import Requirement, normal_name, resolve_requirement
 from parsemark.specs import OptionValue, Spec
 from parsemark.system.processes import Confinement, confinement_for, why_not_confined
@@ -38,9 +39,12 @@ class State:
 
     kind: Literal["ready", "installable", "missing"]
     missing: tuple[str, ...] = ()  # what is missing and cannot be installed by us, each with what to do
+    with_flag: str = ""  # what a command must be told before it installs it
 
     def __str__(self) -> str:
-        return f"missing {'; '.join(self.missing)}" if self.missing else self.kind
+        if self.missing:
+            return f"missing {'; '.join(self.missing)}"
+        return f"{self.kind} with {self.with_flag}" if self.with_flag else self.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,9 @@ class Parser:
     lock: tuple[str, ...] = ()  # all packages of its environment, where it has a lock
     version: str = ""  # of its own package, where one was asked for: see `parsemark.parsers.releases`
     threads: int = 1  # of its worker
+    pins: StoredWeights = field(
+        default_factory=StoredWeights
+    )  # revisions and hashes of its weights, where they are known
 
     @cached_property
     def name(self) -> str:
@@ -94,7 +101,8 @@ class Parser:
         declared, found = self.declaration, self.requirements
         texts = tuple(requirement.text for requirement in found)
         trees = tuple(requirement.path for requirement in found if requirement.path is not None)
-        return Environment(texts, declared.requires_python, declared.info.no_deps, trees, self.lock)
+        asked = self.version.startswith("git:")  # whoever names a commit wants it to be built
+        return Environment(texts, declared.requires_python, declared.info.no_deps, trees, self.lock, asked)
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
@@ -113,19 +121,39 @@ class Parser:
         ]
         return (*self.info.needs, *by_choice)
 
+    @property
+    def weights(self) -> Weights | None:
+        """The weights that are fetched for it; None if it needs none or its variable names a folder."""
+        variables = [need.partition(":")[2] for need in self.needs if need.startswith("folder:")]
+        if not self.info.weights or not variables or os.environ.get(variables[0]):
+            return None
+        return Weights(self.short_name, variables[0], self.info.weights, self.info.weight_files, self.pins)
+
     def state(self) -> State:
         """Whether it is ready, can be installed, or misses something."""
-        if missing := missing_needs(self.needs, self.info.weights, self.info.weight_files):
+        weights = self.weights
+        needs = [need for need in self.needs if weights is None or need != f"folder:{weights.variable}"]
+        words = self.info.weights_note or ", ".join(source.source for source in self.info.weights)
+        missing = missing_needs(needs, words, self.info.weight_files)
+        if weights is not None and (absent := weights.what_is_missing()):
+            missing = (*missing, absent)
+        if missing:
             return State("missing", missing)
-        return State("ready" if self.environment.is_ready() else "installable")
+        environment = self.environment
+        if environment.is_ready() and (weights is None or weights.is_ready()):
+            return State("ready")
+        flag = "--allow-local-builds" if environment.projects and not environment.may_build else ""
+        return State("installable", with_flag=flag)
 
     @property
     def installed_mb(self) -> float | None:
         """What its environment takes on the disk; None before it is built."""
         return self.environment.size_mb if self.environment.is_ready() else None
 
-    def install(self, progress: Progress | None = None) -> None:
-        """Build its environment unless that is done; ParserError if `uv` cannot."""
+    def install(self, progress: Progress | None = None, bar: Bar | None = None) -> None:
+        """Fetch its weights and build its environment unless that is done; ParserError if that fails."""
+        if self.weights is not None:
+            self.weights.fetch(progress, bar)
         self.environment.build(progress)
 
     def command(self, hidden: Collection[Path] = ()) -> WorkerCommand:
@@ -137,6 +165,7 @@ class Parser:
         if why_not_confined() is None:
             values = (os.environ.get(name, "") for name in self._given)
             given = [value for value in values if value.startswith("/")]
+            given += [str(self.weights.folder)] if self.weights else []
             python = self.environment.python.resolve().parents[1]
             own = [str(path) for path in self._own_files(hidden)]
             read = [str(self.environment.folder), str(python), str(KIT.parent), *own, *given]
@@ -171,6 +200,8 @@ class Parser:
             for name, value in os.environ.items()
             if _INHERITED.fullmatch(name) or name in self._given or (network and network.fullmatch(name))
         }
+        if self.weights is not None:
+            variables[self.weights.variable] = str(self.weights.folder)
         variables |= dict.fromkeys(_THREADS, str(self.threads))
         return variables | {"PYTHONPATH": str(KIT.parent), **_PYTHON}
 
@@ -178,4 +209,5 @@ class Parser:
     def fingerprint(self) -> str:
         """Hash of what decides its output."""
         decisive = self.script, KIT, self.environment.key, self.options, self.needs
-        return fingerprint(*decisive, stands_alone=self.script.parent == WORKERS)
+        weights = self.weights.identity if self.weights is not None else ""
+        return fingerprint(*decisive, weights=weights, stands_alone=self.script.parent == WORKERS)

@@ -18,13 +18,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from parsemark.errors import ParserError, UsageError
-from parsemark.parsers.environment import Environment, requirement_lines, run_uv
+from parsemark.parsers.environment import compiled, requirement_lines
+from parsemark.parsers.installation import run_uv
 from parsemark.parsers.parser import Parser
 from parsemark.parsers.session import WorkerFailure, WorkerSession
 from parsemark.parsers.trial import require_usable
 from parsemark.parsers.working_tree import normal_name, package_name
 from parsemark.system import cache_folder, locked, remove_tree, write_text
-from parsemark.system.scratch import ScratchFolder
 
 GIT = "git:"
 START_TIMEOUT_S = 60.0
@@ -86,7 +86,7 @@ def releases(package: str, *, pre: bool = False) -> tuple[str, ...]:
     given = {name: os.environ.get(f"UV_{name}", "").replace(",", " ") for name in names}
     places = {f"PIP_{same.get(name, name)}": value for name, value in given.items() if value}
     try:
-        said = run_uv(*pip, *wanted, variables=places)
+        said = run_uv(*pip, *wanted, confined=False, variables=places)
     except ParserError as error:
         if _NO_INDEX.search(str(error)) or "No matching distribution" not in str(error):
             why = f"The package index cannot be reached for {package}: {last_line(error)}"
@@ -154,25 +154,18 @@ def _locked(parser: Parser, own: OwnPackage, version: str, pin: str) -> Parser:
     with locked(path.with_suffix(".lock")):
         if not path.is_file():
             try:
-                write_text(path, _compiled(environment, parser.lock, changed.overrides))
+                found = compiled(
+                    *("--generate-hashes", "--python", environment.interpreter),
+                    texts=environment.dependencies,
+                    trees=environment.trees,
+                    overrides=changed.overrides,
+                    known=parser.lock,
+                    may_build=environment.may_build,
+                )
+                write_text(path, found)
             except ParserError as error:
                 raise ParserError(_why(made.name, own.name, version, error)) from error
     return replace(made, lock=requirement_lines(path))
-
-
-def _compiled(environment: Environment, known: Sequence[str], overrides: Sequence[str]) -> str:
-    """All packages of an environment, at the known versions where these are allowed."""
-    with ScratchFolder("parsemark-lock-") as folder:
-        wanted, found, forced = (folder / name for name in ("wanted.txt", "found.txt", "forced.txt"))
-        wanted.write_text("\n".join(environment.dependencies), encoding="utf-8")
-        found.write_text("\n".join(known), encoding="utf-8")
-        flags = ["--generate-hashes", "--no-annotate", "--no-header", "--quiet"]
-        if overrides:
-            forced.write_text("\n".join(overrides), encoding="utf-8")
-            flags += ["--override", str(forced)]
-        flags += ["--python", environment.interpreter, "--output-file", str(found)]
-        run_uv("pip", "compile", *flags, str(wanted))
-        return found.read_text(encoding="utf-8")
 
 
 def _why(name: str, package: str, version: str, error: ParserError) -> str:

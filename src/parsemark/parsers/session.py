@@ -11,9 +11,7 @@ import errno
 import json
 import os
 import secrets
-import selectors
 import shutil
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -26,7 +24,7 @@ from parsemark.parsers import messages
 from parsemark.parsers.messages import Answer, ProtocolError
 from parsemark.parsers.parser import WorkerCommand
 from parsemark.specs import OptionValue
-from parsemark.system.processes import Supervised, describe_exit
+from parsemark.system.processes import EndedError, Supervised, describe_exit
 from parsemark.system.scratch import ScratchFolder
 from parsemark.system.secrets import masked
 
@@ -59,19 +57,20 @@ class WorkerSession:
         *,
         start_timeout_s: float = START_TIMEOUT_S,
         max_answer_bytes: int = MAX_ANSWER_BYTES,
-        on_start: Callable[[int], None] | None = None,
+        disk_mb: int | None = None,
+        on_start: Callable[[int, Path | None], None] | None = None,
     ) -> None:
         """Start the worker and wait for its hello; WorkerFailure if it cannot be started or does not shake
         hands.
 
-        No more than `max_answer_bytes` of an answer are ever held. `on_start` receives the process id before
-        the wait, so that limits hold from the beginning.
+        No more than `max_answer_bytes` of an answer are ever held, and no file is larger than `disk_mb`.
+        `on_start` receives the process id and the folder of a confined worker before the wait, so that limits
+        hold from the beginning.
         """
         self._max_answer_bytes = max_answer_bytes
-        self._buffer = bytearray()
         self._asked = 0
         self._prepared: set[str] = set()
-        self._desk = _Desk(command)
+        self._desk = _Desk(command, disk_mb)
         try:
             if shutil.which(command.argv[0], path=command.env.get("PATH")) is None:
                 raise FileNotFoundError(errno.ENOENT, "there is no such program")
@@ -80,12 +79,10 @@ class WorkerSession:
         except OSError as error:
             self._desk.close()
             raise WorkerFailure("start", f"Cannot start {command.argv[0]}: {error.strerror}") from error
-        self._process = self._supervised.process
-        assert self._process.stdin and self._process.stdout and self._process.stderr
-        self._stdin, self._stdout = self._process.stdin, self._process.stdout
-        self._stderr = _Tail(self._process.stderr.fileno())
+        assert self._supervised.process.stderr
+        self._stderr = _Tail(self._supervised.process.stderr.fileno())
         if on_start is not None:
-            on_start(self._supervised.pid)
+            on_start(self._supervised.pid, self._desk.folder)
         self._supervised.begin()
         line = self._read_line(time.monotonic() + start_timeout_s, f"its start ({start_timeout_s:.0f} s)")
         try:
@@ -128,21 +125,12 @@ class WorkerSession:
 
     def _write(self, line: bytes, deadline: float, what: str) -> None:
         """Write a question; a worker that does not read it in time has not answered."""
-        rest, handle = memoryview(line), self._stdin.fileno()
-        os.set_blocking(handle, False)
-        with selectors.DefaultSelector() as selector:
-            selector.register(handle, selectors.EVENT_WRITE)
-            while rest:
-                remaining = deadline - time.monotonic()
-                if remaining <= 0 or not selector.select(remaining):
-                    raise self._failure("timeout", f"The worker did not read the question for {what}.")
-                try:
-                    rest = rest[os.write(handle, rest) :]
-                except BlockingIOError:
-                    continue
-                except OSError as error:
-                    how = self._how_it_ended("before")
-                    raise self._failure("died", f"The worker {how} {what}.") from error
+        try:
+            self._supervised.write(line, deadline)
+        except TimeoutError as error:
+            raise self._failure("timeout", f"The worker did not read the question for {what}.") from error
+        except EndedError as error:
+            raise self._failure("died", f"The worker {self._how_it_ended('before')} {what}.") from error
 
     def printed(self) -> str:
         """The end of what it wrote to standard error, and printed; whole once it is closed."""
@@ -152,11 +140,8 @@ class WorkerSession:
         """End the worker and everything that it has started."""
         self._supervised.close()
         self._stderr.join()
+        self._supervised.let_go()
         self._desk.close()
-        for pipe in (self._stdin, self._stdout, self._process.stderr):
-            with contextlib.suppress(OSError):
-                if pipe:
-                    pipe.close()
 
     def __enter__(self) -> WorkerSession:
         return self
@@ -166,33 +151,21 @@ class WorkerSession:
 
     def _read_line(self, deadline: float, doing: str) -> bytes:
         """The next line of the worker's stdout, waiting until the deadline at most."""
-        searched = 0
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._stdout, selectors.EVENT_READ)
-            while (end := self._buffer.find(b"\n", searched)) < 0:
-                searched = len(self._buffer)
-                if searched > self._max_answer_bytes:
-                    raise self._failure("too_large", f"The answer is over {self._max_answer_bytes} bytes.")
-                remaining = deadline - time.monotonic()
-                if remaining <= 0 or not selector.select(remaining):
-                    raise self._failure("timeout", f"The worker did not finish {doing} in time.")
-                chunk = os.read(self._stdout.fileno(), _CHUNK)
-                if not chunk:
-                    how = self._how_it_ended("during")
-                    said_nothing = self._asked == 0 and not self._buffer and self._process.poll() == 0
-                    hint = " A worker ends with `serve(parse)`: is that line missing?" if said_nothing else ""
-                    raise self._failure("died", f"The worker {how} {doing}.{hint}")
-                self._buffer += chunk
-        line = bytes(self._buffer[:end])
-        del self._buffer[: end + 1]
-        return line
+        try:
+            return self._supervised.read_line(deadline, self._max_answer_bytes)
+        except BufferError as error:
+            raise self._failure("too_large", f"The answer is over {self._max_answer_bytes} bytes.") from error
+        except TimeoutError as error:
+            raise self._failure("timeout", f"The worker did not finish {doing} in time.") from error
+        except EndedError as error:
+            how = self._how_it_ended("during")
+            said_nothing = self._asked == 0 and how == "ended with exit code 0 during" and not error.n_bytes
+            hint = " A worker ends with `serve(parse)`: is that line missing?" if said_nothing else ""
+            raise self._failure("died", f"The worker {how} {doing}.{hint}") from error
 
     def _how_it_ended(self, when: str) -> str:
-        try:
-            code = self._process.wait(timeout=1)
-        except subprocess.TimeoutExpired:
-            return f"closed its streams {when}"
-        return f"ended {describe_exit(code)} {when}"
+        code = self._supervised.exit_code(1)
+        return f"closed its streams {when}" if code is None else f"ended {describe_exit(code)} {when}"
 
     def _failure(self, kind: FailureKind, message: str) -> WorkerFailure:
         self.close()
@@ -202,7 +175,7 @@ class WorkerSession:
 class _Desk:
     """A folder of the worker's own, with the file that it is given, under a name that says nothing."""
 
-    def __init__(self, command: WorkerCommand) -> None:
+    def __init__(self, command: WorkerCommand, disk_mb: int | None) -> None:
         self.env, self.confinement = command.env, command.confinement
         self._keeps_names = command.file_names
         self._folder: ScratchFolder | None = None
@@ -215,8 +188,13 @@ class _Desk:
         files.mkdir()
         allowed = command.confinement
         read, write = (*allowed.read, str(files)), (*allowed.write, str(room))
-        self.confinement = replace(allowed, read=read, write=write)
+        self.confinement = replace(allowed, read=read, write=write, file_mb=disk_mb)
         self.env = {**command.env, "HOME": str(room), "TMPDIR": str(room)}
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the worker writes; None if it is not confined."""
+        return None if self._folder is None else self._folder.path
 
     def put(self, pdf: str) -> str:
         """Where the worker finds a file: in its own folder, if it is confined to that."""

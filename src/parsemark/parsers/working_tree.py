@@ -7,8 +7,9 @@ environment and another fingerprint, and no result of the old code is taken for 
 import hashlib
 import os
 import re
+import shutil
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,15 +78,78 @@ def tree_hash(path: Path) -> str:
     Version control, caches and what is built are left out.
     """
     digest = hashlib.sha256()
+    for root in _projects_behind(path):
+        _add_tree(digest, root)
+    return digest.hexdigest()
+
+
+def is_wheel(path: Path) -> bool:
+    """Whether it is installed without being built."""
+    return path.suffix == ".whl" and path.is_file()
+
+
+class Copies:
+    """Copies of projects and of those that they take by path, to be built: a build writes into its sources.
+
+    A link leads to the history of the repository that each lies in, from which version numbers are made.
+    """
+
+    def __init__(self, projects: Iterable[Path], folder: Path) -> None:
+        self.read: list[Path] = []  # what a build may read beside the copies
+        self._places: list[tuple[str, str]] = []
+        for project in projects:
+            for root in _projects_behind(project):
+                copy = folder / root.relative_to(root.anchor)
+                self._copy(root, copy)
+                if root == project.resolve():
+                    self._places += [(root.as_uri(), copy.as_uri()), (str(root), str(copy))]
+
+    def _copy(self, root: Path, copy: Path) -> None:
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if root.is_file():
+            shutil.copy(root, copy)
+            return
+        shutil.copytree(root, copy, symlinks=True, ignore=_left_out(root), dirs_exist_ok=True)
+        git = next((path for f in (root, *root.parents) if (path := f / ".git").is_dir()), None)
+        if git is None:
+            return
+        link = copy.joinpath(*[".."] * len(root.relative_to(git.parent).parts), ".git").resolve()
+        if not link.exists():
+            link.symlink_to(git)
+        borrowed = git / "objects" / "info" / "alternates"
+        listed = borrowed.read_text(encoding="utf-8").splitlines() if borrowed.is_file() else []
+        self.read += [git, *map(Path, listed)]
+
+    def named_in(self, text: str) -> str:
+        """A requirement with the copies in the place of the projects."""
+        for original, copy in self._places:
+            text = re.sub(rf"(?<!\S){re.escape(original)}(?=[\s;\[#]|$)", copy.replace("\\", r"\\"), text)
+        return text
+
+    def named_back(self, text: str) -> str:
+        """A list with the projects in the place of the copies."""
+        for original, copy in self._places:
+            text = text.replace(copy, original)
+        return text
+
+
+def _left_out(root: Path) -> Callable[[str, list[str]], set[str]]:
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        made = {"build", "dist", "target"}
+        return set(_NOT_SOURCE.intersection(names)) - (set() if Path(folder) == root else made)
+
+    return ignored
+
+
+def _projects_behind(path: Path) -> Iterator[Path]:
     pending, seen = [path.resolve()], set[Path]()
     while pending:
         root = pending.pop()
         if root in seen or not root.exists():
             continue
         seen.add(root)
-        _add_tree(digest, root)
+        yield root
         pending += _local_sources(root)
-    return digest.hexdigest()
 
 
 def _add_tree(digest: Any, root: Path) -> None:

@@ -39,11 +39,11 @@ from parsemark.pdf.text import (
     page_text,
     page_words,
 )
-from parsemark.pdf.visible import SeenPage, seen_page
+from parsemark.pdf.visible import SeenPage, SeenWord, seen_page
 
 __all__ = [
     "BROKEN", "IN_NO_SCORE", "LINE_END_HYPHEN", "NO_PDF", "TRAITS", "Frame", "Glyph", "Kinds", "PageInk",
-    "PageShape", "PageWord", "SeenPage", "character_codes", "count_pages", "document_glyphs",
+    "PageShape", "PageWord", "SeenPage", "SeenWord", "character_codes", "count_pages", "document_glyphs",
     "extract_page", "in_child", "is_right_to_left", "jpegs", "look_at", "made_with", "open_document",
     "open_picture", "page_glyphs", "page_ink", "page_jpegs", "page_shapes", "page_text", "page_words",
     "painted_rectangles", "producer", "render_page", "save_picture_pdf", "seen_page", "sharp_pixels",

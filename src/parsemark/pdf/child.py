@@ -1,4 +1,4 @@
-"""The process in which PDFs are opened: one for each of ours, with limits, started anew when it dies.
+"""The supervised process in which PDFs are opened: one for each of ours, with limits, and again when it dies.
 
 PDFium allows no threads, and a PDF of 600 bytes can make it take all memory or crash. So nothing of ours
 calls it in its own process: a function that opens PDFs is marked with `in_child`, and then runs in a child
@@ -20,7 +20,6 @@ import json
 import os
 import pickle
 import resource
-import select
 import signal
 import struct
 import subprocess
@@ -32,7 +31,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, ParamSpec, TypeVar, cast
 
 from parsemark.errors import PdfError
-from parsemark.system.processes import describe_exit
+from parsemark.system.processes import EndedError, Supervised, describe_exit
 
 MEMORY_MB = 1536  # address space of the child: a picture of the largest page we draw takes a quarter of it
 CPU_S = 30  # CPU time of one call, unless its function says otherwise
@@ -86,76 +85,49 @@ class _DeadError(Exception):
 
 
 class _Child:
-    """A running child and its pipes."""
+    """A running child."""
 
     def __init__(self) -> None:
         path = [entry or str(Path.cwd()) for entry in sys.path]
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-c", _START, json.dumps(path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is our business; it ends when we close its pipe or are killed
-        )
+        streams = subprocess.PIPE, subprocess.PIPE, subprocess.DEVNULL
+        command = [sys.executable, "-I", "-c", _START, json.dumps(path)]
+        self.program = Supervised(command, env=os.environ, streams=streams)
+        self.program.begin()
         self.answered = 0
 
     def ask(self, call: bytes, cpu_s: int, package: str) -> Any:
         """Answer one call of a package's function; `_DeadError` if it ends the child."""
         deadline = time.monotonic() + cpu_s * _WALL_PER_CPU
-        assert self.process.stdin is not None
         try:
-            self.process.stdin.write(_SIZE.pack(len(call)) + call)
-            self.process.stdin.flush()
+            self.program.write(_SIZE.pack(len(call)) + call, deadline)
             answer = self._part(deadline)
             buffers = [self._part(deadline) for _ in range(self._number(deadline))]
             found = _Answer(package, io.BytesIO(answer), buffers=buffers).load()
-        except OSError as error:
-            raise self._ending() from error
+        except TimeoutError as error:
+            raise _DeadError("it took too long", again=True) from error
+        except EndedError as error:
+            code = self.program.exit_code(10) or 0
+            if code == -signal.SIGXCPU:
+                raise _DeadError("it needed too much CPU time", again=True) from error
+            raise _DeadError(f"it ended {describe_exit(code)}") from error
         except _UNREADABLE as error:
             raise _DeadError(f"its answer cannot be read ({error})", again=True) from error
         self.answered += 1
         return found
 
     def _number(self, deadline: float) -> int:
-        return int(_SIZE.unpack(self._read(_SIZE.size, deadline))[0])
+        return int(_SIZE.unpack(self.program.read(_SIZE.size, deadline))[0])
 
     def _part(self, deadline: float) -> bytearray:
         size = self._number(deadline)
         if size > _MAX_PART:
             raise _DeadError("its answer is too large", again=True)
-        return self._read(size, deadline)
-
-    def _read(self, size: int, deadline: float) -> bytearray:
-        assert self.process.stdout is not None
-        data, got = bytearray(size), 0
-        pipe = self.process.stdout.fileno()
-        while got < size:
-            if not select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                raise _DeadError("it took too long", again=True)
-            n_read = os.readv(pipe, [memoryview(data)[got:]])
-            if n_read == 0:
-                raise self._ending()
-            got += n_read
-        return data
-
-    def _ending(self) -> _DeadError:
-        code = self.process.wait(10)
-        if code == -signal.SIGXCPU:
-            return _DeadError("it needed too much CPU time", again=True)
-        return _DeadError(f"it ended {describe_exit(code)}")
+        return self.program.read(size, deadline)
 
     def end(self) -> None:
         """Be rid of it, whatever it does."""
-        self.process.kill()
-        self.let_go()
-        self.process.wait()
-
-    def let_go(self) -> None:
-        """Close the pipes."""
-        for pipe in (self.process.stdin, self.process.stdout):
-            with contextlib.suppress(OSError, ValueError):
-                if pipe is not None:
-                    pipe.close()
+        self.program.close()
+        self.program.let_go()
 
 
 _lock = threading.Lock()
@@ -236,8 +208,7 @@ def _forget() -> None:
     global _child, _lock  # noqa: PLW0603
     _lock = threading.Lock()
     if _child is not None:
-        _child.let_go()
-        _child.process.returncode = 0  # it is not ours to wait for
+        _child.program.let_go()
     _child = None
 
 
@@ -263,7 +234,6 @@ def serve_calls() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1):  # what a library prints is no answer
         os.dup2(nothing, stream)
-    threading.Thread(target=_end_with_parent, args=(calls.fileno(),), daemon=True).start()
     _limit(resource.RLIMIT_AS, MEMORY_MB * 2**20)
     _limit(resource.RLIMIT_CORE, 0)
     while len(head := calls.read(_SIZE.size)) == _SIZE.size:
@@ -295,15 +265,6 @@ def _answer(name: str, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[bo
         return False, f"{about} cannot be read in {MEMORY_MB:,} MB of memory."
     except Exception as error:
         return False, f"{about} cannot be read: {type(error).__name__}: {error}"
-
-
-def _end_with_parent(calls: int) -> None:
-    """End when nobody is there to read an answer, also in the midst of a call."""
-    poll = select.poll()
-    poll.register(calls, 0)
-    while not any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll()):
-        pass
-    os._exit(0)
 
 
 def _limit(kind: int, value: int) -> None:

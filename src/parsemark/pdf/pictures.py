@@ -1,5 +1,7 @@
 """What a page looks like: as a picture, as what is painted on it, and pictures as pages."""
 
+from __future__ import annotations
+
 import ctypes
 import io
 import time
@@ -10,15 +12,16 @@ from functools import cached_property
 from itertools import starmap
 from pathlib import Path
 from pickle import PickleBuffer
-from typing import Any
-
-from PIL import Image
+from typing import TYPE_CHECKING, Any
 
 from parsemark.errors import PdfError
 from parsemark.model import Box
 from parsemark.pdf.child import in_child
 from parsemark.pdf.document import Edges, open_document, open_page, to_page_box, to_page_boxes
 from parsemark.pdf.text import Glyph, PackedGlyphs, pack_glyphs, unpack_glyphs
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 MAX_PIXELS = 100_000_000
 MAX_SIDE = 32_000  # pixels: what pictures of most formats can have at all
@@ -31,6 +34,8 @@ _AS_PILLOW_KEEPS_THEM = {"rev_byteorder": True, "prefer_bgrx": True}
 
 def render_page(pdf: Path, page_number: int, dpi: int, *, forms: bool = False) -> Image.Image:
     """A page as a picture, also with the fields of its forms; one that would be too large is a PdfError."""
+    from PIL import Image
+
     width, height, stride, pixels = _rendered(pdf, page_number, dpi, forms)
     return Image.frombuffer("RGB", (width, height), pixels, "raw", "BGR", stride, 1)
 
@@ -54,6 +59,8 @@ Frame = tuple[int, int]  # width and height into which a picture has to fit, in 
 @in_child()
 def page_jpegs(pdf: Path, page_number: int, dpi: int, frames: Sequence[Frame]) -> list[bytes]:
     """A page as `jpegs`, which are made where it is drawn: they are a fortieth of its pixels."""
+    from PIL import Image
+
     with open_page(pdf, page_number) as page:
         shot = _shot(page, page_number, pdf, dpi, **_AS_PILLOW_KEEPS_THEM)
         size = shot.width, shot.height
@@ -62,6 +69,8 @@ def page_jpegs(pdf: Path, page_number: int, dpi: int, frames: Sequence[Frame]) -
 
 def jpegs(picture: Image.Image, frames: Sequence[Frame]) -> list[bytes]:
     """A picture as large as each frame allows, but no larger than it is (WebP takes seven times as long)."""
+    from PIL import Image
+
     written = []
     for wide, high in frames:
         fitting, stream = picture, io.BytesIO()
@@ -105,6 +114,8 @@ def page_picture(page: Any, number: int, pdf: Path, dpi: int) -> Any:
 
 def open_picture(path: Path) -> Image.Image:
     """A picture file, grey or coloured; one that is broken or too large is a PdfError."""
+    from PIL import Image
+
     try:
         with Image.open(path) as picture:
             if picture.width * picture.height > MAX_PIXELS:

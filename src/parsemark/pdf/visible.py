@@ -5,14 +5,17 @@ out at once, and what cannot be told so is left out by itself: text that its obj
 transparent, as light as paper, or below something opaque that is painted later. So text that is clipped,
 beside the page, of no size, of the colour of its ground, covered, or in a layer that is switched off is not
 seen, whatever the reason. Where the layer cannot be trusted (scans, drawn letters, fonts whose characters
-mean something else), OCR may say what is there.
+mean something else), OCR may say what is there, in scripts that it has a model for. Where layer and OCR
+disagree and neither is clearly wrong, nobody can say. Text inside of a picture on a page is not known.
 """
 
 from __future__ import annotations
 
 import ctypes
 import re
+import unicodedata
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -25,7 +28,7 @@ from parsemark.model import Box
 from parsemark.pdf.child import in_child
 from parsemark.pdf.document import Edges, open_page, to_page_edges
 from parsemark.pdf.marked import address_of
-from parsemark.pdf.ocr import OCR_DPI, can_read, read_picture
+from parsemark.pdf.ocr import OCR_DPI, ReadWord, can_read, read_picture, scripts
 from parsemark.pdf.pictures import page_picture, render_page
 from parsemark.pdf.running_heads import LayerWord, running_lines
 from parsemark.pdf.text import character_codes, is_raised, pack_glyphs
@@ -33,6 +36,7 @@ from parsemark.pdf.text import character_codes, is_raised, pack_glyphs
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from PIL import Image
 
 LOOK_DPI = 72
 CONTRAST = 12  # of 255: what differs by less from its ground, nobody sees
@@ -41,13 +45,23 @@ _FAINT, _LIGHT = 26, 230
 _MAX_DEPTH, _MAX_OBJECTS = 8, 100_000
 _COVERS = 0.9  # share of a text that something must cover to be asked whether it hides it
 _PAINTS_TEXT = re.compile(r"\bT[jJ]\b|['\"]\s")
-_PICTURE_SHARE = 0.5  # of the page: a picture of this size may be the page itself
+_PICTURE_SHARE, _WHOLE_SHARE = 0.5, 0.8
+"""Of the page: a picture of this size is the page itself if the words on it are hidden; or in any case."""
 _INK = 0.0005  # share of the pixels that must differ from the paper for a page to say anything
 _STRANGE = 0.2
 """Share of characters without meaning (private, replaced, control) above which a layer says nothing."""
-_SAMPLE_LINES, _SAMPLE_LETTERS, _ALIKE = 4, 40, 0.5
-"""How many lines of a layer are compared with their picture, how many letters they must have at least, and
-how alike both must be."""
+_SAMPLE_LINES, _SAMPLE_LETTERS = 4, 40
+"""How many lines of a layer are compared with their picture, and how many letters they must have at least."""
+_MIN_WORD, _MIN_WORDS, _ALIKE = 3, 8, 0.6
+"""Letters of a word, and words, for layer and OCR to be compared; how alike both readings of one must be."""
+_AGREES, _LIES = 0.5, 0.2
+"""Share of such words that agree from which on the layer is believed, and up to which OCR is."""
+_ROW = 12.0  # points: words in neighbouring rows of this height are looked at together
+_AROUND_WORDS = ".,;:!?()[]{}<>\"'«»„“”‘’*-–—/"
+_TELLING, _MOST_READ = 0.02, 2
+"""Share of the page that a picture must have to be read for what it says, and how many are."""
+_SURE_SHARE = 0.5
+"""Share of its words that OCR must be sure of: of a script that it does not know it is sure of few."""
 
 Source = Literal["layer", "ocr", "none"]
 
@@ -71,9 +85,16 @@ class SeenPage:
     height: float
     words: tuple[SeenWord, ...]  # in the order of the file, also those that are not shown
     source: Source
-    why: str = ""  # why the text layer was not believed
+    why: str = ""  # why the text layer was not believed, or not compared with its picture
     beside: str = ""
-    """What belongs to the page without being its text: values of forms, notes, targets of links."""
+    """What belongs to the page without being its text: values of forms, notes, targets of links, and what
+    OCR or a hidden layer says of pictures."""
+
+    @property
+    def judged_by(self) -> str:
+        """What says which words can be seen."""
+        name = {"layer": "text layer", "ocr": "OCR", "none": "not judged"}[self.source]
+        return f"{name}: {self.why}" if self.why else name
 
 
 def seen_page(pdf: Path, page_number: int, *, ocr: bool = False) -> SeenPage:
@@ -87,19 +108,57 @@ def seen_page(pdf: Path, page_number: int, *, ocr: bool = False) -> SeenPage:
 
 @lru_cache(maxsize=64)
 def _seen_page(pdf: Path, page_number: int, _modified: int, ocr: bool) -> SeenPage:
-    width, height, packed, beside, why = _seen(pdf, page_number)
+    width, height, packed, beside, doubt, pictures = _seen(pdf, page_number)
     words = tuple(SeenWord(text, Box(*edges), line, shown, edge) for text, edges, line, shown, edge in packed)
-    page = SeenPage(width, height, words, "layer", why, beside)
-    if not why and ocr:
-        why = _lies(pdf, page_number, page)
-    if not why:
+    page = SeenPage(width, height, words, "layer", doubt, beside)
+    # What covers the page is its ground, or the page itself.
+    within = [Box(*edges) for edges in pictures if _area(edges) < _WHOLE_SHARE * width * height]
+    within = [] if doubt == IS_PICTURE else within
+    if within:
+        hidden = [w for w in words if not w.shown and _is_in(w.box, within)]
+        page = replace(
+            page,
+            words=tuple(w for w in words if w.shown or not _is_in(w.box, within)),
+            beside=" ".join((beside, *(w.text for w in hidden))),
+        )
+    if not doubt and not ocr:
         return page
     if not ocr:
-        return replace(page, source="none", why=why)
-    read = tuple(SeenWord(*word) for word in read_picture(render_page(pdf, page_number, OCR_DPI)))
-    if not read:
-        return replace(page, source="none", why=f"{why}, and OCR reads nothing")
-    return replace(page, words=read, source="ocr", why=why)
+        return replace(page, source="none")
+    if unknown := _unknown_script(words):
+        about = f"OCR has no model for {unknown}"
+        if doubt:
+            return replace(page, source="none", why=f"{doubt}, and {about}")
+        return replace(page, why=f"not compared with its picture: {about}")
+    return _checked(pdf, page_number, page, within)
+
+
+def _checked(pdf: Path, page_number: int, page: SeenPage, within: Sequence[Box]) -> SeenPage:
+    """The page as its layer has it if OCR agrees, as OCR reads it if not; as nobody can say in between."""
+    picture = render_page(pdf, page_number, OCR_DPI)
+    if not page.why:
+        if not _may_lie(picture, page):
+            return replace(page, beside=" ".join((page.beside, *_texts_of(picture, page, within))))
+        read, _ = read_picture(picture)
+        agree = _agreement(page.words, read)
+        if agree is None or agree >= _AGREES:
+            return page
+        if agree > _LIES:
+            return replace(page, source="none", why="its text layer and OCR disagree")
+        page = replace(page, why="its text layer says something else than its picture")
+    else:
+        read, sure = read_picture(picture)
+        if read and sure < _SURE_SHARE:
+            return replace(page, source="none", why=f"{page.why}, and OCR is unsure of most words")
+    seen = tuple(SeenWord(*word) for word in read if not _is_in(word[1], within))
+    if not seen:
+        return replace(page, source="none", why=f"{page.why}, and OCR reads nothing outside of pictures")
+    beside = " ".join((page.beside, *(word[0] for word in read if _is_in(word[1], within))))
+    return replace(page, words=seen, source="ocr", beside=beside)
+
+
+def _is_in(box: Box, pictures: Sequence[Box]) -> bool:
+    return any(picture.holds_centre(box) for picture in pictures)
 
 
 # --- in the process that opens PDFs -------------------------------------------------------------------------
@@ -108,8 +167,8 @@ _PackedWord = tuple[str, Edges, int, bool, bool]
 
 
 @in_child()
-def _seen(pdf: Path, page_number: int) -> tuple[float, float, list[_PackedWord], str, str]:
-    """Size, words, what is beside them, and why they cannot be believed."""
+def _seen(pdf: Path, page_number: int) -> tuple[float, float, list[_PackedWord], str, str, list[Edges]]:
+    """Size, words, what is beside them, why they cannot be believed, and where pictures stand."""
     with open_page(pdf, page_number) as page:
         width, height = page.get_size()
         texts, boxes, generated = pack_glyphs(page)
@@ -118,9 +177,11 @@ def _seen(pdf: Path, page_number: int) -> tuple[float, float, list[_PackedWord],
         shown, ink = _shown_glyphs(page, page_number, pdf, objects, boxes)
         words = list(_words(texts, array("d", boxes), generated, shown.tolist()))
         words += _field_words(page, words)
-        why = _doubt(words, objects, width * height, ink)
+        pictures = [to_page_edges(page, *o.bounds) for o in objects if o.is_picture]
+        pictures = [edges for edges in pictures if _area(edges) >= _NO_DUST]
+        why = _doubt(words, pictures, width * height, ink)
     heads = running_lines(pdf, page_number, words, height)
-    return width, height, [(*w[:4], w[2] in heads) for w in words], beside, why
+    return width, height, [(*w[:4], w[2] in heads) for w in words], beside, why, pictures[:_MOST_PICTURES]
 
 
 class _Painted(NamedTuple):
@@ -295,18 +356,31 @@ def _words(texts: str, boxes: array[float], generated: bytes, shown: Sequence[bo
             start = k
 
 
-def _doubt(words: Sequence[LayerWord], objects: Sequence[_Painted], area: float, ink: float) -> str:
+_LEADERS = frozenset(".·…_-–—=*|+")
+IS_PICTURE = "the page is a picture"
+_NO_DUST, _MOST_PICTURES = 400.0, 200  # square points of a picture that may hold text; how many are looked at
+
+
+def _area(edges: Edges) -> float:
+    x0, y0, x1, y1 = edges
+    return max(x1 - x0, 0.0) * max(y1 - y0, 0.0)
+
+
+def _doubt(words: Sequence[LayerWord], pictures: Sequence[Edges], area: float, ink: float) -> str:
     """Why the words of a page are no evidence for what can be seen on it; empty if they are."""
     n_shown = sum(word[3] for word in words)
-    pictures = [(x1 - x0) * (y1 - y0) for o in objects if o.is_picture for x0, y0, x1, y1 in [o.bounds]]
-    is_scan = max(pictures, default=0.0) >= _PICTURE_SHARE * area
-    if is_scan and 2 * n_shown <= len(words):
-        return "the page is a picture"
+    largest, covered = max(map(_area, pictures), default=0.0), sum(map(_area, pictures))
+    is_read = bool(words) and largest >= _PICTURE_SHARE * area and 2 * n_shown <= len(words)
+    if is_read or (not n_shown and covered >= _WHOLE_SHARE * area):
+        return IS_PICTURE
     if not n_shown and ink > _INK:
         return "what the page shows is no text"
     letters = "".join(word[0] for word in words if word[3])
     strange = sum(c == "\ufffd" or c < " " or "\ue000" <= c <= "\uf8ff" for c in letters)
-    return "the characters of its fonts have no meaning" if strange > _STRANGE * len(letters) else ""
+    signs = [c for c in letters if c not in _LEADERS]
+    no_words = len(signs) >= _SAMPLE_LETTERS and sum(map(str.isalnum, signs)) < _STRANGE * len(signs)
+    has_none = strange > _STRANGE * len(letters) or no_words
+    return "the characters of its fonts have no meaning" if has_none else ""
 
 
 def _beside(page: Any) -> Iterator[str]:
@@ -366,26 +440,88 @@ def _field_words(page: Any, words: Sequence[LayerWord]) -> Iterator[LayerWord]:
 # --- what pictures say --------------------------------------------------------------------------------------
 
 
-def _lies(pdf: Path, page_number: int, page: SeenPage) -> str:
-    """Whether some lines of the layer read otherwise than they look; only Latin letters can be compared."""
+def _unknown_script(words: Sequence[SeenWord]) -> str:
+    """The script of most letters of a page, if OCR has no model for it; empty if it has."""
+    letters = [c for word in words for c in word.text if c.isalpha()]
+    if not letters:
+        return ""
+    (script, n), *_ = Counter(unicodedata.name(c, "?").split()[0] for c in letters).most_common(1)
+    n_known = sum(unicodedata.name(c, "?").startswith(tuple(scripts())) for c in letters)
+    return script.capitalize() if 2 * n_known < len(letters) and n else ""
+
+
+def _may_lie(picture: Image.Image, page: SeenPage) -> bool:
+    """Whether the lines that have most to compare read otherwise than they look."""
     words = [word for word in page.words if word.shown and word.box.height < word.box.width * 3]
     rank = {line: k for k, line in enumerate(sorted({word.line for word in words}))}
     samples: dict[int, list[SeenWord]] = {}
     for word in sorted(words, key=lambda word: word.line):
         samples.setdefault(rank[word.line] // _SAMPLE_LINES, []).append(word)
-    best = max(samples.values(), key=lambda words: len(_latin(words)), default=[])
-    if len(_latin(best)) < _SAMPLE_LETTERS:
-        return ""
-    scale, hull = OCR_DPI / 72, Box.hull(word.box for word in best)
-    picture = render_page(pdf, page_number, OCR_DPI)
-    left, top, right, bottom = (int(side * scale) for side in hull.as_tuple())
-    read = read_picture(picture.crop((left - 16, top - 16, right + 16, bottom + 16)))
-    found = _latin([SeenWord(*word) for word in read])
-    if len(found) < _SAMPLE_LETTERS / 2:
-        return ""  # OCR cannot read it: that says nothing about the layer
-    alike = Indel.normalized_similarity(_latin(best), found)
-    return "its text layer says something else than its picture" if alike < _ALIKE else ""
+    best = max(samples.values(), key=_n_comparable, default=[])
+    if _n_comparable(best) < _SAMPLE_LETTERS:
+        return False
+    hull = Box.hull(word.box for word in best)
+    agree = _agreement(best, _read_part(picture, hull))
+    return agree is not None and agree < _AGREES
 
 
-def _latin(words: Sequence[SeenWord]) -> str:
-    return re.sub(r"[^a-z0-9]", "", "".join(word.text for word in words).casefold())
+def _texts_of(picture: Image.Image, page: SeenPage, within: Sequence[Box]) -> Iterator[str]:
+    """What OCR reads in the pictures of a page, the largest ones."""
+    whole = page.width * page.height
+    large = [box for box in within if box.width * box.height >= _TELLING * whole]
+    for box in sorted(large, key=lambda box: -box.width * box.height)[:_MOST_READ]:
+        over = [word.box for word in page.words if word.shown and box.holds_centre(word.box)]
+        yield from (text for text, own, _ in _read_part(picture, box) if not _is_in(own, over))
+
+
+def _read_part(picture: Image.Image, part: Box) -> list[ReadWord]:
+    """The words of a part of a picture, at their places in the whole."""
+    scale, margin = OCR_DPI / 72, 16
+    left, top, right, bottom = (int(side * scale) for side in part.as_tuple())
+    left, top = max(left - margin, 0), max(top - margin, 0)
+    cut = picture.crop((left, top, min(right + margin, picture.width), min(bottom + margin, picture.height)))
+    if min(cut.size) < margin:
+        return []
+    x, y = left / scale, top / scale
+    return [
+        (text, Box(box.x0 + x, box.y0 + y, box.x1 + x, box.y1 + y), line)
+        for text, box, line in read_picture(cut)[0]
+    ]
+
+
+def _agreement(words: Sequence[SeenWord], read: Sequence[ReadWord]) -> float | None:
+    """The share of words of the layer that OCR reads alike at their place; None if too few can be compared.
+
+    Words with digits or signs in them say nothing: OCR takes names of parts (`p16f84a`) for words.
+    """
+    by_row: dict[int, list[tuple[Box, str]]] = {}
+    for text, box, _ in read:
+        if _is_comparable(text):
+            by_row.setdefault(int(box.centre[1] // _ROW), []).append((box, text))
+    n = n_alike = 0
+    for word in words:
+        if not word.shown or not _is_comparable(word.text):
+            continue
+        row = int(word.box.centre[1] // _ROW)
+        near = (pair for k in (row - 1, row, row + 1) for pair in by_row.get(k, ()))
+        there = [text for box, text in near if box.holds_centre(word.box) or word.box.holds_centre(box)]
+        if there:
+            n += 1
+            n_alike += max(_likeness(word.text, text) for text in there) >= _ALIKE
+    return n_alike / n if n >= _MIN_WORDS else None
+
+
+def _likeness(one: str, other: str) -> float:
+    both = (unicodedata.normalize("NFKD", text).casefold() for text in (one, other))
+    return Indel.normalized_similarity(*both)
+
+
+def _is_comparable(text: str) -> bool:
+    """Whether it is a word of a script that OCR knows, with nothing but signs around it."""
+    own = text.strip(_AROUND_WORDS)
+    known = tuple(scripts())
+    return len(own) >= _MIN_WORD and own.isalpha() and unicodedata.name(own[0], "?").startswith(known)
+
+
+def _n_comparable(words: Sequence[SeenWord]) -> int:
+    return sum(len(word.text) for word in words if _is_comparable(word.text))

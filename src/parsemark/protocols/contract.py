@@ -5,7 +5,7 @@ are its options, registered under a name, so that a spec such as `tables(match=b
 It owns its figures: what they are called, how they are defined, over what they are taken and how they are
 printed. Leaderboard, report and comparison show a `Summary` without knowing the name of a metric.
 
-`docs/extend.md` says how to add one.
+`docs/how-to/extend.md` says how to add one.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from pydantic import TypeAdapter
 
 from parsemark.errors import ParsemarkError, UsageError
 from parsemark.model import Fact, Page, Prediction
-from parsemark.protocols.figures.figure import FigureSums
-from parsemark.protocols.figures.summary import Ranking, Summary
 from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.run_data.rows import PageScores
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums
 from parsemark.specs import Registry, changed_options, check_options
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Ranking, Summary
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class PageProtocol(ABC):
     needs_labels: ClassVar[bool] = True
     """Whether truth is what figures are measured against; pages that speak for themselves need no label."""
     needs_only_pages: ClassVar[bool] = False
-    """Whether it asks nobody and needs nothing but the truth of pages: `boards` scores any run by it."""
+    """Whether it needs only the truth of pages and no judge: `study agreement` scores any run with it."""
     figures_by_kind: ClassVar[Mapping[str, str]] = {}
     """The figure that speaks of a kind of truth: `text`, `tables`, `headings`, `order`, `formulas`."""
     table_matching: ClassVar[str] = ""
@@ -71,6 +71,11 @@ class PageProtocol(ABC):
 
     A benchmark that joins the tables of a page, or takes the first, takes them in `order`.
     """
+    tables_alone: ClassVar[bool] = False
+    """Whether outputs differ for it only in their tables, so that their likeness is that of their tables."""
+    matching_rules: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Specs by which it matches under several rules, with these: its own first. `boards` scores the others to
+    tell what matching does; they are no protocols beside it."""
     serialise: Literal["raw", "neutral"] = field(default="raw", kw_only=True)
     """Whether outputs are scored as they are written, or in one spelling for all (`formats.neutral`)."""
 
@@ -159,8 +164,8 @@ class PageProtocol(ABC):
 
         `parts` are fields of `Summary` that it makes itself; its counts come after documents and pages.
         """
-        from parsemark.protocols.figures.aggregate import page_slices, parser_figures
-        from parsemark.protocols.figures.pair_verdicts import rank
+        from parsemark.protocols.run_scores.aggregate import page_slices, parser_figures
+        from parsemark.protocols.run_scores.pair_verdicts import rank
 
         places = tables.places
         primary: str = parts.setdefault("primary", sums[0].info.name)
@@ -203,7 +208,7 @@ def get_protocol(spec: str) -> PageProtocol:
     parsed = PROTOCOLS.spec(spec)
     cls = PROTOCOLS.load(parsed.name)
     if not (isinstance(cls, type) and issubclass(cls, PageProtocol)):
-        raise PROTOCOLS.broken(parsed.name, TypeError("it is no subclass of PageProtocol"))
+        raise PROTOCOLS.broken(parsed.name, TypeError("it is not a subclass of PageProtocol"))
     return cls(**check_options(cls, "Protocol", cls.name, parsed.as_dict()))
 
 

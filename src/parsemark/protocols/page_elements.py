@@ -1,8 +1,6 @@
 """Elements as protocols take them: truths in reading order, outputs read as elements, tables as HTML."""
 
-from collections.abc import Sequence
-
-from parsemark.model import Category, Element, Page, Prediction
+from parsemark.model import Element, Page
 
 
 def in_order(page: Page) -> list[Element]:
@@ -19,15 +17,6 @@ def html_of(element: Element) -> str:
     return (
         write_table(element.table, "html") if element.html is None and element.table else element.html or ""
     )
-
-
-def predicted_elements(prediction: Prediction) -> Sequence[Element]:
-    """The elements of an output; those of a text are read from it."""
-    from parsemark.formats import read_output
-
-    if any(element.category != Category.TABLE for element in prediction.elements) or prediction.text is None:
-        return prediction.elements
-    return read_output(prediction.text, prediction.format).elements
 
 
 def text_of(element: Element) -> str:

@@ -1,21 +1,19 @@
 """What a report shows of a protocol beside its figures: one object of data and functions beside the protocol.
 
-Report, `figures` and `export` read a `Presentation` and know the name of no metric. Every field has a
+Report and `export` read a `Presentation` and know the name of no metric. Every field has a
 default; a protocol names what it has something to say about.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from parsemark.model import Box, Element, Page, Prediction
-from parsemark.protocols.charts import Chart, DataTable, Section
-from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.result_files import BoardRun, Files
+from parsemark.store.summary import Summary
 
 if TYPE_CHECKING:
     import polars as pl
@@ -113,21 +111,6 @@ class NamedProfile:
     sentence: str = ""  # how a profile that is not made of switches differs from those that are
 
 
-@dataclass(frozen=True, slots=True)
-class RunParser:
-    """A parser of a run, as charts, tables and pages name it."""
-
-    name: str
-    colour: int
-    key: str  # for names of charts and files: letters, digits and hyphens
-    kind: str = "parser"  # of its page: on a board that is its history
-
-    @property
-    def href(self) -> str:
-        """Its page, inside the site."""
-        return f"{self.kind}-{self.key}.html"
-
-
 class ScoredTables:
     """The matches and scores of a run by one protocol, under the rule of its leaderboard."""
 
@@ -180,22 +163,6 @@ class ScoredTables:
         return tuple(rule for rule in self.shown.rules or present if rule in present)
 
 
-class RunView(ScoredTables, ABC):
-    """What charts and tables are made of: a scored run as the report reads it."""
-
-    parsers: Sequence[RunParser]  # in the order in which they are shown
-    corpus: str  # name and version
-    samples: pl.DataFrame  # one row per page, without its truth; `page` is its number
-
-    def details(self, part: str, parser: str) -> Any:
-        """What the protocol keeps for its own charts about a parser; empty if nothing."""
-        return self.summary.details.get(part, {}).get(parser) or {}
-
-    @abstractmethod
-    def element_link(self, sample: str, parser: str, element: str) -> str:
-        """Where an element is shown, inside the site."""
-
-
 def errors_by_kind(matches: pl.DataFrame, errors: Mapping[str, str]) -> pl.DataFrame:
     """The `ErrorKind` of each element of matches of some kinds: `Presentation.element_errors`."""
     import polars as pl
@@ -209,21 +176,12 @@ def errors_by_kind(matches: pl.DataFrame, errors: Mapping[str, str]) -> pl.DataF
     )
 
 
-def _nothing(*_: Any) -> list[Any]:
-    return []
-
-
 @dataclass(frozen=True)
 class Presentation:
     """What is shown of a protocol; without arguments its figures alone."""
 
-    charts: Callable[[RunView], Sequence[Section]] = _nothing
-    """Charts of its own; quality against time, time, and attributes belong to every protocol."""
-    parser_charts: Callable[[RunView, RunParser], Sequence[Chart]] = _nothing
-    paper_tables: Callable[[RunView], Sequence[DataTable]] = _nothing
-    """Tables of the publications that the protocol stands for, from this run."""
-    paper_table_needs: Mapping[str, str] = field(default_factory=dict)
-    """What a run must have for each of these tables, by its key, as what follows "needs"."""
+    drawing: str = ""
+    """Its own charts and tables for papers: `package.module:NAME` of a `parsemark.report.source.Drawing`."""
 
     error_kinds: tuple[ErrorKind, ...] = ()  # types of errors, in the order in which they are shown
     element_errors: Callable[[ScoredTables], pl.DataFrame] = lambda run: run.matches.select(

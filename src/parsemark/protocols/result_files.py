@@ -1,4 +1,4 @@
-"""A run as the files that a benchmark's own programs write and read (`parsemark export --format board`)."""
+"""A run as the files of a benchmark's own programs (`parsemark export --format benchmark`)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from parsemark.errors import CorpusError, StoreError
 from parsemark.model import Page, Prediction
-from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.run_data.rows import PAGE_LEVEL
+from parsemark.store.summary import Summary
 
 if TYPE_CHECKING:
     import polars as pl

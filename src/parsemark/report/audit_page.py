@@ -8,7 +8,7 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from parsemark.choose.audit import Audit, Suspicion
+from parsemark.choosing.audit import Audit, Suspicion
 from parsemark.corpora import Corpus
 from parsemark.errors import PdfError
 from parsemark.model import Sample

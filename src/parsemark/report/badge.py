@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from parsemark.engine.verify_bundle import verify_confined
 from parsemark.errors import UsageError
-from parsemark.plain_words import format_value, visible
+from parsemark.plain_words import INTERVAL, format_value, visible
 from parsemark.store import Run
 from parsemark.store.bundle import write_bundle
 from parsemark.verdicts.scored_run import ScoredRun
@@ -52,7 +52,8 @@ def badge_svg(
     left = f"{name}: {info.label} on {corpus.name} {corpus.hash[:8]}"
     right = f"{value}{interval}{f' · {source.rule}' if source.rule else ''}{' ✓' if bundle else ''}"
     title = (
-        f"{name}: {info.label} {value}{interval} (95 %), {summary.protocol} version {summary.comparability}, "
+        f"{name}: {info.label} {value}{interval} ({INTERVAL}), {summary.protocol} "
+        f"version {summary.comparability}, "
         f"corpus {corpus.name} {corpus.version} {corpus.hash}"
         f"{f', matched by {source.rule}' if source.rule else ''}{', verified bundle' if bundle else ''}"
     )

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from parsemark.errors import UsageError
 from parsemark.report import (
+    charts_page,
     compare_page,
-    figures_page,
     history_page,
     leaderboard,
     paper_tables,
@@ -25,9 +25,9 @@ from parsemark.verdicts.scored_run import readable_protocols
 MARK = ".parsemark-report"  # a file that says that a folder holds a report, which may be replaced
 _FOLDERS = ("assets", "data", "images", "tables", "thumbnails")
 PAGES: tuple[ReportPage, ...] = (
-    *(leaderboard.PAGE, protocol_pages.BOARDS, protocol_pages.MATRIX, figures_page.PAGE, paper_tables.PAGE),
-    *(viewer.PAGE, whole_pages.PAGE, protocol_pages.PROFILES, history_page.PAGE, compare_page.PAGE),
-    *(provenance.PAGE, parser_page.PAGE),
+    *(leaderboard.PAGE, protocol_pages.BOARDS, protocol_pages.PROFILES, protocol_pages.MATRIX),
+    *(viewer.PAGE, whole_pages.PAGE, compare_page.PAGE, history_page.PAGE),
+    *(charts_page.PAGE, paper_tables.PAGE, provenance.PAGE, parser_page.PAGE),
 )
 """In the order of the navigation."""
 
@@ -39,7 +39,7 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
     link that lies there, a report that fails leaves the old one, and two processes do not disturb each other.
     """
     run = Run.open(run_dir)
-    old = partial(_old_report, run_dir, out_dir)
+    old = partial(old_report, run_dir, out_dir)
     with new_site(out_dir, MARK, "parsemark report", old) as made, report_damage(run):
         sources = [RunSource(run, spec) for spec in readable_protocols(run)[0]] or [RunSource(run)]
         site = Site(made, sources, options or ReportOptions(), PAGES)
@@ -49,7 +49,7 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
     return out_dir / "index.html"
 
 
-def _old_report(run_dir: Path, out_dir: Path) -> list[Path]:
+def old_report(run_dir: Path, out_dir: Path) -> list[Path]:
     """What there is of an older report; UsageError if somebody else put something there."""
     if out_dir.is_symlink() and out_dir.parent.resolve() == run_dir.resolve():
         raise UsageError(f"{out_dir} is a link, which may lead anywhere. Remove it, or choose another --out.")

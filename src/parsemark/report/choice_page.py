@@ -4,7 +4,7 @@ from math import log10
 from pathlib import Path
 from typing import Any
 
-from parsemark.choose import Choice, ParserCandidate, in_words, next_step
+from parsemark.choosing import Choice, ParserCandidate, in_words, next_step
 from parsemark.report.site import standalone_page
 from parsemark.system.files import write_text
 
@@ -48,7 +48,7 @@ def _chart(candidates: tuple[ParserCandidate, ...]) -> tuple[list[dict[str, Any]
     dots: list[dict[str, Any]] = []
     taken = [(x(t) - 5, y(c.value) - 5, x(t) + 5, y(c.value) + 5) for c, t in timed]
     for c, t in timed:
-        low, high = (c.value, c.value) if c.estimate is None else (c.estimate.low, c.estimate.high)
+        low, high = (c.estimate and c.estimate.interval) or (c.value, c.value)
         shown = c.parser if len(c.parser) <= _LONGEST else f"{c.parser[: _LONGEST - 1]}…"
         taken.append(_free_place(x(t), y(c.value), LETTER * len(shown), taken))
         name = {"name": c.parser, "shown": shown, "left": taken[-1][0], "base": taken[-1][3] - 3}

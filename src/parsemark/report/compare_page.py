@@ -21,7 +21,7 @@ def _write(site: Site) -> None:
             write_chunk(site.root, f"values/{k}/{n}", page_values(of_protocol, parser.name))
     parsers, protocols = {p.name: p for p in source.parsers}, [site.title(s) for s in site.sources]
     compared = {"best": source.summary.ordered()[:2], "older": site.older, "most_pages": SHOWN_PAGES}
-    scripts = (*CHART_SCRIPTS, "js/compare.js")
+    scripts = (*CHART_SCRIPTS, "js/diff/text.js", "js/compare.js")
     site.page("compare", scripts=scripts, parsers=parsers, protocols=protocols, **compared)
 
 

@@ -1,16 +1,14 @@
-"""What `compare` decided, as sentences, Markdown, JSON and JUnit."""
+"""What `compare` decided, as sentences, Markdown and JUnit."""
 
-import json
+import math
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from xml.etree import ElementTree
 
 from parsemark.plain_words import (
     DIGITS,
     counted,
-    format_p,
     format_value,
     markdown_cell,
     one_line,
@@ -19,11 +17,11 @@ from parsemark.plain_words import (
     signed_interval,
     state_words,
 )
-from parsemark.protocols import FigureInfo, Verdict
+from parsemark.protocols import FigureInfo, Summary, Verdict
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.store import Run
-from parsemark.verdicts.comparison import Comparison, RunComparison, SliceDifference
-from parsemark.verdicts.error_types import Changes
+from parsemark.verdicts.comparison import Comparison, RunComparison, SliceDifference, slice_differences
+from parsemark.verdicts.error_types import Changes, errors_beside, errors_between
 from parsemark.verdicts.gate import GateResult
 
 SHOWN_PAGES = 10
@@ -42,46 +40,54 @@ def in_words(v: Verdict, info: FigureInfo, extent: str, *, better_first: bool = 
         v = v.seen_from(v.b)
     a, b, label, interval = v.a, v.b, info.label, ""
     if v.low is not None and v.high is not None:
-        interval = f", simultaneous 95 % interval {signed_interval(v.low, v.high)}"
-    p = format_p(v.p)
-    values = f"{rounded(v.value_a)} ({a}) against {rounded(v.value_b)} ({b})"
-    evidence = (
-        f"{label} {values}, difference {signed(v.difference)}{interval}, "
-        f"p {p if p.startswith('<') else f'= {p}'} on {extent}"
-    )
+        interval = f", simultaneous 95 % CI {signed_interval(v.low, v.high)}"
+    values = f"{rounded(v.value_a)} ({a}) vs {rounded(v.value_b)} ({b})"
+    evidence = f"{label} {values}, difference {signed(v.difference)}{interval}, on {extent}"
     if v.difference is None:
         without = " and ".join(name for name, value in ((a, v.value_a), (b, v.value_b)) if value is None)
         return f"{a} and {b} cannot be compared: {without} has no {label} on these pages ({values})."
     if v.state in ("better", "worse"):
-        return f"{a} is {v.state} than {b}: {evidence}."
+        more = v.also_for_new_types
+        also = "" if more is None else f" Also for new document types: {more}."
+        return f"{a} is {v.state} than {b}: {evidence}.{also}"
     if v.state == "equal":
         return f"{a} and {b} are equal on every document: {evidence}."
     if v.state == "equivalent":
         return f"{a} and {b} are equivalent within ±{info.margin or 0:g}: {evidence}."
-    if v.here in ("better", "worse"):
-        here = f"On documents of these kinds alone ({v.kinds}) {a} is {v.here} than {b}."
-        return f"Not decidable for new kinds of documents, of which there are too few: {evidence}. {here}"
-    return f"The difference between {a} and {b} is not resolved: {evidence}."
+    if v.low is None:
+        return f"{a} and {b}: too few documents to generalise: {values} on {extent}."
+    return f"{a} and {b} are statistically indistinguishable: {evidence}."
 
 
 def comparison_markdown(comparison: Comparison, *, better_first: bool = True) -> str:
     """Words, figures and most changed pages, ready for a pull request."""
     first = comparison.primary
+    words = in_words(first, comparison.info(first.figure), comparison.extent, better_first=better_first)
+    if comparison.is_incomplete:
+        values = f"{rounded(first.value_a)} vs {rounded(first.value_b)} so far"
+        words = f"Whether {first.a} or {first.b} is better is open: the run is incomplete ({values})."
     lines = [
-        in_words(first, comparison.info(first.figure), comparison.extent, better_first=better_first),
+        words,
         "",
         f"| figure | {markdown_cell(comparison.a)} | {markdown_cell(comparison.b)} "
-        "| difference | 95 % interval | p | verdict |",
-        "|---|---:|---:|---:|---:|---:|---|",
+        "| difference | 95 % CI | verdict |",
+        "|---|---:|---:|---:|---:|---|",
     ]
     lines += [f"| {v.figure} | {_numbers(v, comparison.info(v.figure))} |" for v in comparison.verdicts]
+    lines += ["", buckets_markdown(comparison)]
     if comparison.pages:
         lines += ["", f"Pages that differ most ({len(comparison.pages)} of {comparison.n_pages} differ):", ""]
         lines += [
-            f"- `{page.sample}`: {rounded(page.a)} against {rounded(page.b)}"
+            f"- `{page.sample}`: {rounded(page.a)} vs {rounded(page.b)}"
             for page in comparison.pages[:SHOWN_PAGES]
         ]
     return "\n".join(lines) + "\n"
+
+
+def buckets_markdown(comparison: Comparison) -> str:
+    """Count the pages that A has fixed, regressed, still fails on, or leaves unchanged since B, in a line."""
+    counts = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in comparison.buckets.items())
+    return f"Pages, {markdown_cell(comparison.b)} → {markdown_cell(comparison.a)}: {counts}."
 
 
 def slices_markdown(slices: Sequence[SliceDifference], a: str, b: str) -> str:
@@ -108,7 +114,7 @@ def side_by_side(run: Run, comparison: Comparison, *, older: Path | None = None)
     # The report has to be there with these parsers, and with an older run where that is asked for.
     parts = [report / "viewer.html", *(report / f"parser-{safe_name(name)}.html" for name in shown)]
     if not all(part.exists() for part in (*parts, *([report / "data" / "older"] if older else []))):
-        again = f" --against {shlex.quote(str(older))}" if older else ""
+        again = f" --old {shlex.quote(str(older))}" if older else ""
         return f"Side by side: parsemark report {shlex.quote(str(run.path))}{again}, then Compare.\n"
     beside = {"beside_older": a} if older else {"beside": comparison.b}
     base = report.resolve().as_uri()
@@ -139,8 +145,8 @@ def runs_markdown(result: RunComparison, below: float | None = None) -> str:
     lines = [
         head,
         "",
-        f"| parser | new | old | difference in {result.figure} | 95 % interval | p | verdict |",
-        "|---|---:|---:|---:|---:|---:|---|",
+        f"| parser | new | old | difference in {result.figure} | 95 % CI | verdict |",
+        "|---|---:|---:|---:|---:|---|",
     ]
     found = [(_parser(c), c.primary, c.info(c.primary.figure)) for c in result.comparisons]
     lines += [f"| {parser} | {_numbers(verdict, info)} |" for parser, verdict, info in found]
@@ -160,7 +166,7 @@ def _numbers(v: Verdict, info: FigureInfo) -> str:
     values = [format_value(value, info.style) for value in (v.value_a, v.value_b)]
     interval = signed_interval(v.low, v.high).replace(" to ", " … ")
     state = state_words(v.state)
-    return " | ".join([*values, signed(v.difference, DIGITS[info.style]), interval, format_p(v.p), state])
+    return " | ".join([*values, signed(v.difference, DIGITS[info.style]), interval, state])
 
 
 def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
@@ -168,7 +174,13 @@ def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
     failed = result.failed
     checks = counted(len(result.checks), "check")
     head = f"**Gate failed: {len(failed)} of {checks}.**" if failed else f"Gate passed: {checks}."
-    lines = [head, "", "| | parser | check | found | allowed |", "|---|---|---|---|---|"]
+    lines = [head, "", *(f"- {markdown_cell(verdict)}" for verdict in result.verdicts)]
+    if result.buckets:
+        heads = [name.replace("_", " ") for name in next(iter(result.buckets.values()))]
+        lines += ["", f"| pages | {' | '.join(heads)} |", f"|---|{'---:|' * len(heads)}"]
+        for parser, counts in result.buckets.items():
+            lines.append(f"| {markdown_cell(parser)} | {' | '.join(f'{n:,}' for n in counts.values())} |")
+    lines += ["", "| | parser | check | found | allowed |", "|---|---|---|---|---|"]
     for check in sorted(result.checks, key=lambda c: c.passed):
         cells = (check.parser, check.name, check.found, check.allowed)
         lines.append(f"| {'✓' if check.passed else '✗'} | {' | '.join(map(markdown_cell, cells))} |")
@@ -190,7 +202,7 @@ def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
 
 
 def errors_markdown(parser: str, changes: Changes) -> list[str]:
-    """Say how often each type of error happened before and happens now."""
+    """Say how many elements had each type of error before and have it now."""
     if changes is None:
         return [f"{markdown_cell(parser)}: this protocol lists no errors by type."]
     if not changes:
@@ -199,7 +211,7 @@ def errors_markdown(parser: str, changes: Changes) -> list[str]:
     same = [change for change in changes if change.old == change.new]
     words = ", ".join(changed) or "no type of error changed"
     rest = f" ({counted(len(same), 'other type')} as before)" if same and changed else ""
-    return [f"{markdown_cell(parser)}, errors old → new: {words}{rest}."]
+    return [f"{markdown_cell(parser)}, elements with an error of a type, old → new: {words}{rest}."]
 
 
 def _worse_markdown(result: GateResult, link: PageLink | None) -> list[str]:
@@ -219,17 +231,36 @@ def _first(lines: Sequence[str]) -> list[str]:
     return [*lines[:SHOWN_PAGES], *([f"and {more} more (--json has them all)"] if more > 0 else [])]
 
 
-def gate_json(result: GateResult) -> str:
-    """Write a gate for programs."""
-    data = {
-        "passed": result.passed,
-        "checks": [asdict(c) | {"question": c.question} for c in result.checks],
-        "skipped": [asdict(s) for s in result.skipped],
-        "worse": [asdict(page) for page in result.worse],
-        "errors": {parser: [asdict(c) for c in changes or ()] for parser, changes in result.errors.items()},
-        "notes": list(result.notes),
-    }
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+def parsers_text(run: Run, found: Comparison, protocol: str | None = None, *, slices: bool = False) -> str:
+    """Return all that `compare` prints of two parsers of a run."""
+    summary = run.summary(protocol)
+    (errors,) = errors_markdown(
+        f"{found.b} → {found.a}", errors_beside(run, summary.protocol, found.a, found.b)
+    )
+    groups = slice_differences((summary, found.a), (summary, found.b)) if slices else []
+    sliced = slices_markdown(groups, found.a, found.b) if slices else ""
+    parts = (comparison_markdown(found), f"\n{errors}\n", sliced, _of_which(summary))
+    return "".join((*parts, "\n" + side_by_side(run, found)))
+
+
+def two_runs_text(
+    old: Run, new: Run, result: RunComparison, below: float | None = None, *, slices: bool = False
+) -> str:
+    """Return all that `compare` prints of two runs."""
+    parts = [runs_markdown(result, below)]
+    shared = [comparison.a.removesuffix(" (new)") for comparison in result.comparisons]
+    summary, before = new.summary(result.protocol), old.summary(result.protocol)
+    for parser, changes in errors_between(old, new, summary.protocol, shared).items():
+        parts.append("\n" + "\n".join(errors_markdown(parser, changes)) + "\n")
+        if slices:
+            groups = slice_differences((summary, parser), (before, parser))
+            parts.append(slices_markdown(groups, "new", "old"))
+    changed = sorted(result.comparisons, key=lambda c: math.inf if c.gain is None else c.gain)
+    return "".join([*parts, _of_which(summary), "\n", side_by_side(new, changed[0], older=old.path)])
+
+
+def _of_which(summary: Summary) -> str:
+    return f"\nScores of {summary.protocol}.\n" + "".join(f"\nNote: {note}\n" for note in summary.notes)
 
 
 def gate_junit(result: GateResult) -> str:

@@ -14,9 +14,9 @@ from parsemark.plain_words import (
     signed,
     signed_interval,
 )
-from parsemark.protocols.charts import Chart, ChartAxis, Series
 from parsemark.report.charts import chart_to_json
 from parsemark.report.chunks import write_chunk
+from parsemark.report.drawing import Chart, ChartAxis, Series
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.verdicts.bisection import Bisection
@@ -41,7 +41,7 @@ def _write(site: Site) -> None:
     found = [history_of(source.run, names, source.protocol) for names in histories_in(source.run).values()]
     charts = {c.key: chart_to_json(c) for history in found for c in history_charts(history)}
     write_chunk(site.root, "versions", {"colours": source.colours, "charts": charts})
-    site.page("versions", scripts=(*CHART_SCRIPTS, "js/figures.js"), parts=list(map(_part, found)))
+    site.page("versions", scripts=(*CHART_SCRIPTS, "js/charts.js"), parts=list(map(_part, found)))
 
 
 def _part(history: History) -> dict[str, Any]:
@@ -192,4 +192,10 @@ def bisection_words(parser: str, found: Bisection, what: str) -> str:
     )
 
 
-PAGE = ReportPage("versions", _write, "Versions", is_there=lambda site: bool(histories_in(site.source.run)))
+PAGE = ReportPage(
+    "versions",
+    _write,
+    "Versions",
+    under="compare",
+    is_there=lambda site: bool(histories_in(site.source.run)),
+)

@@ -2,69 +2,88 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from parsemark.model import Status
-from parsemark.plain_words import name_for
+from parsemark.plain_words import counted, name_for
 from parsemark.report.charts import chart_to_json
-from parsemark.report.charts.catalogue import trade_off
+from parsemark.report.charts.catalogue import price_trade_off, trade_off
 from parsemark.report.chunks import write_chunk
 from parsemark.report.leaderboard_table import LeaderboardRow, LeaderboardTable, leaderboard_table
 from parsemark.report.parser_page import worst_pages
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import PageSlice, RunSource, slices
 from parsemark.store import ParseRecord, Run
-from parsemark.verdicts.plain_verdict import best_on_kinds, plain_verdict, scored_records
+from parsemark.store.summary import Summary
+from parsemark.verdicts.error_types import Errors
+from parsemark.verdicts.run_verdict import (
+    QUESTIONS,
+    Question,
+    Terms,
+    best_on_kinds,
+    scored_records,
+    verdict_by_question,
+)
 
 
 def _write(site: Site) -> None:
-    """Write the leaderboard of each protocol; that of the first one is `index.html`."""
-    for source, errors in zip(site.sources, site.errors, strict=True):
-        parts, summary = list(_parts(source, site.options.also)), source.summary
-        board, name = parts[0][1], site.leaderboard_name(source)
-        groups: dict[str, list[PageSlice]] = {}
-        for pages, _ in parts:
-            groups.setdefault(pages.attribute, []).append(pages)
-        chunk = f"leaderboards/{name}"
-        content = {
-            "parsers": [row.parser.name for row in board.rows],
-            "colours": source.colours,
-            "slices": {pages.key: _slice_json(source, pages, own) for pages, own in parts},
-        }
-        write_chunk(site.root, chunk, content)
-        counts = {row.parser.name: errors.counts(row.parser.name) for row in board.rows}
-        records = scored_records(source.run, summary.protocol)
-        best = [parser for parser in source.parsers if parser.name == summary.ranking.best]
-        worst = [page for parser in best for page in worst_pages(source, parser, site.images)]
-        site.page(
-            name,
-            template="index.html",
-            scripts=(*CHART_SCRIPTS, "js/leaderboard.js"),
-            chunk=chunk,
-            title=site.title(source),
-            tabs=_tabs(site, source),
-            board=board,
-            summary=summary,
-            verdict=plain_verdict(summary, records, source.manifest.corpus.spec),
-            worst=[page for page in worst if page.thumbnail][:3],
-            kinds=best_on_kinds(summary),
-            facts=_facts(source, records),
-            errors=errors,
-            counts=counts,
-            most_errors=max((n for own in counts.values() for n, _ in own.values()), default=0),
-            slice_groups=groups,
-        )
+    """Write `index.html`: the leaderboard of each protocol, of which one is shown at a time."""
+    parts = [_part(site, number, source) for number, source in enumerate(site.sources, start=1)]
+    site.page("index", scripts=(*CHART_SCRIPTS, "js/leaderboard.js"), parts=parts)
 
 
-def _tabs(site: Site, shown: RunSource) -> list[list[tuple[str, str, bool]]]:
-    """The protocols of the run, those of one name in one row: title, address, and whether it is shown."""
-    rows: dict[str, list[tuple[str, str, bool]]] = {}
-    for source in site.sources:
-        tab = (site.title(source), f"{site.leaderboard_name(source)}.html", source is shown)
-        rows.setdefault(source.recipe.name, []).append(tab)
-    return list(rows.values())
+def _part(site: Site, number: int, source: RunSource) -> dict[str, Any]:
+    """Return what the page shows of one protocol, and write the data of its selections of pages."""
+    ending = "" if number == 1 else f"-{number}"  # of names inside the page
+    selections, summary = list(_parts(source, site.options.also)), source.summary
+    board, errors = selections[0][1], site.errors[number - 1]
+    groups: dict[str, list[PageSlice]] = {}
+    for pages, _ in selections:
+        groups.setdefault(pages.attribute, []).append(pages)
+    chunk = f"leaderboards/{number}"
+    content = {
+        "parsers": [row.parser.name for row in board.rows],
+        "colours": source.colours,
+        "slices": {pages.key: _slice_json(source, pages, own, ending) for pages, own in selections},
+    }
+    write_chunk(site.root, chunk, content)
+    counts = {row.parser.name: errors.counts(row.parser.name) for row in board.rows}
+    records = scored_records(source.run, summary.protocol)
+    best = [parser for parser in source.parsers if parser.name == summary.ranking.best]
+    worst = [page for parser in best for page in worst_pages(source, parser, site.images)]
+    verdict = verdict_by_question(summary, records, source.manifest.corpus.spec, Terms.of(source.run))
+    verdict = [*verdict, *_errors_apart(summary, errors)]
+    return {
+        "ending": ending,
+        "chunk": chunk,
+        "title": site.title(source),
+        "board": board,
+        "summary": summary,
+        "verdict": [(words, [s for q, s in verdict if q == question]) for question, words in QUESTIONS],
+        "compared": summary.ranking.best is not None and len(summary.parsers) > 1,
+        "worst": [page for page in worst if page.thumbnail][:3],
+        "kinds": best_on_kinds(summary),
+        "facts": _facts(source, records),
+        "errors": errors,
+        "counts": counts,
+        "most_errors": max((n for own in counts.values() for n, _ in own.values()), default=0),
+        "slice_groups": groups,
+    }
+
+
+def _errors_apart(summary: Summary, errors: Errors) -> Iterator[tuple[Question, str]]:
+    """Yield the type of error by which the runner-up is furthest behind the leader."""
+    first, second = [*summary.ordered(), "", ""][:2]
+    if summary.ranking.best != first or not second:
+        return
+    a, b = errors.counts(first), errors.counts(second)
+    gaps = [(b.get(k.name, (0, 0))[0] - a.get(k.name, (0, 0))[0], k) for k in errors.kinds]
+    gap, kind = max(gaps, key=lambda entry: entry[0], default=(0, None))
+    if kind is not None and gap > 0:
+        n_first, n_second = (counts.get(kind.name, (0, 0))[0] for counts in (a, b))
+        yield "why", f"{kind.label}: {counted(n_first, 'element')} of {first}, {n_second:,} of {second}."
 
 
 def _parts(source: RunSource, also: Sequence[Path]) -> Iterator[tuple[PageSlice, LeaderboardTable]]:
@@ -94,13 +113,13 @@ def _facts(source: RunSource, records: Sequence[ParseRecord]) -> list[tuple[str,
     return [corpus, *((name_for(n, name), f"{n:,}") for name, n in counts.items())]
 
 
-def _slice_json(source: RunSource, pages: PageSlice, board: LeaderboardTable) -> dict[str, Any]:
-    chart = trade_off(pages.figures, source)
+def _slice_json(source: RunSource, pages: PageSlice, board: LeaderboardTable, ending: str) -> dict[str, Any]:
+    charts = [trade_off(pages.figures, source), price_trade_off(pages.figures, source)]
     return {
         "label": f"{pages.attribute}: {pages.label}" if pages.attribute else pages.label,
         "sentence": board.sentence,
         "n_pages": pages.n_pages,
-        "chart": chart_to_json(chart) if chart else None,
+        "charts": [chart_to_json(replace(c, key=f"{c.key}{ending}")) for c in charts if c is not None],
         "rows": {
             row.parser.name: _row_json(row, board) for row in board.rows if row.parser.name in pages.figures
         },
@@ -121,4 +140,4 @@ def _row_json(row: LeaderboardRow, board: LeaderboardTable) -> dict[str, Any]:
     return {"rank": asdict(row.rank), "cells": cells}
 
 
-PAGE = ReportPage("index", _write, "Leaderboard", also=("leaderboard-*",))
+PAGE = ReportPage("index", _write, "Answer")

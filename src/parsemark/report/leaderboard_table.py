@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from parsemark.plain_words import UNDEFINED, figure_note, format_value, listed, signed, signed_interval
-from parsemark.protocols import Figure, FigureInfo, Ranking, RunParser, Summary
-from parsemark.protocols.figures.figure import EQUIVALENCE_MARGIN
+from parsemark.protocols import Figure, FigureInfo, Ranking, Summary
+from parsemark.report.drawing import RunParser
+from parsemark.store.summary import EQUIVALENCE_MARGIN
 
 Figures = Mapping[str, Mapping[str, Figure]]
 
@@ -67,10 +68,10 @@ class LeaderboardTable:
 
 
 RANK_DEFINITION = (
-    "The places that the data allow: a parser is ahead of another where the interval of their difference "
-    "leaves out 0. The intervals of all pairs are true together, also with the best, which the data chose. "
+    "The places that the data allow on documents like these: a parser is ahead of another where the "
+    "simultaneous 95 % confidence interval of their difference excludes 0. "
     f"“Equivalent” means that the interval lies within ±{EQUIVALENCE_MARGIN:g} (of a range of 1); "
-    "“not resolved”, that these documents do not say. For a selection of pages: the plain order."
+    "“not resolved”, statistically indistinguishable. For a selection of pages: the plain order."
 )
 MARKS = {"not_resolved": "not resolved", "equal": "equal", "equivalent": "equivalent"}
 
@@ -151,7 +152,7 @@ def _sentence(rows: Sequence[LeaderboardRow], headline: FigureInfo) -> str:
     cell = scored[0].cells[headline.name]
     if cell.value == headline.worst:
         return f"No parser earned anything: {headline.label} {cell.text}."
-    interval = f" ({cell.title.split(',')[0]})" if cell.low is not None else ""
+    interval = f" ({cell.title.rpartition(', n = ')[0]})" if cell.low is not None else ""
     with_mark = {mark: [r.parser.name for r in scored[1:] if r.rank.mark == mark] for mark in MARKS.values()}
     leaders = [scored[0].parser.name, *with_mark["equal"]]
     lead = "leads" if len(leaders) == 1 else "lead"

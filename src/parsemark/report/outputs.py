@@ -90,8 +90,8 @@ WRITERS: dict[str, Callable[[Prediction], Iterator[tuple[str, str]]]] = {
 """Format to the files of one page: ending and content."""
 
 
-def export_board(path: Path, protocol: str | None, out: Path) -> int:
-    """Write a run as the files of the board whose rules it was scored by, and say how many there are.
+def export_board(path: Path, protocol: str | None, out: Path) -> list[Path]:
+    """Write a run as the files of the benchmark whose rules it was scored by, and return their paths.
     UsageError if the protocol has no files of its own, or a name would lead out of the folder.
     """
     source = RunSource(Run.open(path), str(get_protocol(protocol)) if protocol else None)
@@ -99,12 +99,12 @@ def export_board(path: Path, protocol: str | None, out: Path) -> int:
     if write is None:
         raise UsageError(f"The protocol {source.protocol} has no result files of its own.")
     scores = source.run.table("scores", source.protocol)
-    n = 0
+    written = []
     for name, text in write(BoardRun(source.run, source.summary, source.samples, scores)):
         inside = PurePosixPath(name)
         if inside.is_absolute() or ".." in inside.parts:
             raise UsageError(f"The name {name!r} of this run leads out of the folder {out}.")
         make_folder(out, *inside.parts[:-1])
         write_text(out / inside, text)
-        n += 1
-    return n
+        written.append(out / inside)
+    return written

@@ -1,4 +1,4 @@
-"""Tables of a run for papers, and the page that shows them: with intervals, the best of a column in bold."""
+"""Tables of a run for papers, and the page that shows them: with intervals, resolved leaders in bold."""
 
 import csv
 import io
@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.errors import ParsemarkError, UsageError, require_known
-from parsemark.plain_words import counted_name, format_value, unbroken
-from parsemark.protocols import PROTOCOLS, Figure, Slice, get_protocol
-from parsemark.protocols.charts import DataTable, TableColumn, TableRow
+from parsemark.plain_words import INTERVAL, counted, counted_name, format_value, listed, unbroken
+from parsemark.protocols import PROTOCOLS, Figure, Slice, Summary, get_protocol
+from parsemark.report.drawing import DataTable, TableColumn, TableRow
 from parsemark.report.names import safe_name
 from parsemark.report.site import ReportPage, Site
-from parsemark.report.source import RunSource
+from parsemark.report.source import Drawing, RunSource
+from parsemark.stats.intervals import FEWEST_DOCUMENTS
 from parsemark.store import Run
 
 LEADERBOARD = "leaderboard"
@@ -33,7 +34,7 @@ def tables_of(source: RunSource) -> list[DataTable]:
         _leaderboard(source, LEADERBOARD, main=True),
         _leaderboard(source, "all-figures", main=False),
         *_breakdowns(source),
-        *source.shown.paper_tables(source),
+        *source.drawing.paper_tables(source),
     ]
 
 
@@ -49,7 +50,7 @@ def _protocol_of(key: str) -> str | None:
     """The protocol that stands for the publication of a table."""
     for name in PROTOCOLS:
         try:
-            if key in get_protocol(name).presentation().paper_table_needs:
+            if key in Drawing.of(get_protocol(name).presentation().drawing).paper_table_needs:
                 return name
         except ParsemarkError:  # a plug-in that cannot be loaded has no tables
             continue
@@ -121,13 +122,32 @@ def _leaderboard(source: RunSource, key: str, *, main: bool) -> DataTable:
     summary = source.summary
     infos = [info for info in summary.shown() if info.main or not main]
     infos.sort(key=lambda info: info.name != summary.primary)
-    counted = ", ".join(counted_name(n, name) for name, n in summary.counts.items())
+    extent = ", ".join(counted_name(n, name) for name, n in summary.counts.items())
     chosen = ", ".join(f"{name} {value}" for name, value in summary.settings.items())
     title = f"{source.recipe.title} on {source.corpus}" + ("" if main else ", every figure")
     how = summary.protocol + (f", {chosen}" if chosen else "")
     columns = [(TableColumn.of(info), info.name, None) for info in infos]
-    caption = f"{counted}; {how}; 95 % intervals over documents."
+    caption = " ".join([f"{extent}; {how}.", *sampling(summary)])
     return DataTable.of_figures(key, title, caption, summary, columns)
+
+
+def sampling(summary: Summary) -> list[str]:
+    """What the intervals are of, and what is open, in words for a caption."""
+    ranking, n = summary.ranking, summary.ranking.n_documents
+    if n < FEWEST_DOCUMENTS:
+        return [f"No intervals: {counted(n, 'document')} are too few to generalise."]
+    types = ranking.new_types
+    of_types = counted(types.n_types, types.attribute) if types else ""
+    unit = counted(n, "document") + (f" of {of_types}" if types else "")
+    said = [f"{INTERVAL}: sampled are {unit}, types fixed. Bold: significantly better than all others."]
+    open_ = [p for p in summary.parsers if (v := ranking.to_best(p)) and v.state == "not_resolved"]
+    if open_:
+        said.append(f"Not decidable: {ranking.best} against {listed(open_, len(open_))}.")
+    if types and not types.is_answered:
+        said.append(
+            f"Not decidable for new document types: {counted(types.n_types, types.attribute)} are too few."
+        )
+    return said
 
 
 def _breakdowns(source: RunSource) -> list[DataTable]:
@@ -288,7 +308,7 @@ def run_tables(paths: Sequence[Path], protocol: str | None = None) -> RunTableSe
         raise UsageError(f"The runs were scored in different ways and cannot stand in one table. {named}")
     found = tables_of(sources[0]) if len(sources) == 1 else beside_each_other(sources)
     keys = {table.key for table in found}
-    needs = sources[0].shown.paper_table_needs
+    needs = sources[0].drawing.paper_table_needs
     return RunTableSet(tuple(found), {key: what for key, what in needs.items() if key not in keys})
 
 
@@ -321,4 +341,4 @@ def _shown_table(table: DataTable, prefix: str) -> dict[str, Any]:
     }
 
 
-PAGE = ReportPage("tables", _write, "Tables")
+PAGE = ReportPage("tables", _write, "Tables", under="charts")

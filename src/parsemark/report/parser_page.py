@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
 
-from parsemark.protocols import Figure, FigureInfo, RunParser, Slice
+from parsemark.protocols import Figure, FigureInfo, Slice
 from parsemark.report.charts import chart_to_json
 from parsemark.report.chunks import write_chunk
+from parsemark.report.drawing import RunParser
 from parsemark.report.leaderboard_table import Scale
 from parsemark.report.names import page_file, viewer_link
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
@@ -44,7 +45,7 @@ def _write(site: Site) -> None:
     """Write `parser-….html` for each parser."""
     source, found = site.source, site.errors[0]
     for parser in source.parsers:
-        charts = source.shown.parser_charts(source, parser)
+        charts = source.drawing.parser_charts(source, parser)
         shown, held_back = profile(source, parser)
         own, counts = source.summary.parsers.get(parser.name, {}), found.counts(parser.name)
         errors = [(kind, *counts[kind.name]) for kind in found.kinds if kind.name in counts]
@@ -55,7 +56,7 @@ def _write(site: Site) -> None:
         site.page(
             f"parser-{parser.key}",
             template="parser.html",
-            scripts=(*CHART_SCRIPTS, "js/figures.js"),
+            scripts=(*CHART_SCRIPTS, "js/charts.js"),
             parser=parser,
             chunk=chunk,
             entry=source.manifest.parser(parser.name),
@@ -118,4 +119,4 @@ def worst_pages(source: RunSource, parser: RunParser, images: set[int]) -> list[
     ]
 
 
-PAGE = ReportPage("parsers", _write, also=("parser-*",))
+PAGE = ReportPage("parsers", _write, under="index", also=("parser-*",))

@@ -8,18 +8,27 @@ from parsemark.errors import UsageError
 from parsemark.plain_words import UNDEFINED, format_value
 from parsemark.protocols import FigureInfo
 from parsemark.report.site import ReportPage, Site
+from parsemark.report.source import RunSource
 from parsemark.verdicts.boards_agreement import SOURCES, BoardAgreement, board_agreement
 
 
 @lru_cache(maxsize=1)
 def _agreement(site: Site) -> BoardAgreement | None:
-    """What there is to show; None where too few protocols or parsers are there to be compared."""
-    if len(site.sources) < 2:
+    """Return how protocols agree; None unless the run was scored by another project's benchmark, too."""
+    if len(site.sources) < 2 or not any(map(_is_other_benchmark, site.sources)):
         return None
     try:
         return board_agreement(site.source.run)
     except UsageError:
         return None
+
+
+def _is_other_benchmark(source: RunSource) -> bool:
+    """True for protocols of other packages, published profiles, and what `study agreement` has scored."""
+    profile = source.shown.profile
+    if source.recipe.serialise == "neutral":
+        return True
+    return bool(profile and profile.switches) or not type(source.recipe).__module__.startswith("parsemark.")
 
 
 def _write_boards(site: Site) -> None:
@@ -70,11 +79,24 @@ def _column(info: FigureInfo) -> tuple[str, str, bool]:
     return info.name, info.label, info.higher_is_better
 
 
-BOARDS = ReportPage("boards", _write_boards, "Boards", is_there=lambda site: _agreement(site) is not None)
+BOARDS = ReportPage(
+    "boards",
+    _write_boards,
+    "Benchmarks",
+    under="index",
+    is_there=lambda site: _agreement(site) is not None,
+)
 MATRIX = ReportPage(
     "matrix",
     _write_matrix,
     "Features",
+    under="index",
     is_there=lambda site: any("matrix" in source.summary.details for source in site.sources),
 )
-PROFILES = ReportPage("profiles", _write_profiles, "Profiles", is_there=lambda site: len(site.profiled) > 1)
+PROFILES = ReportPage(
+    "profiles",
+    _write_profiles,
+    "Profiles",
+    under="index",
+    is_there=lambda site: len(site.profiled) > 1,
+)

@@ -3,24 +3,24 @@
 import shlex
 
 from parsemark.errors import ParsemarkError
-from parsemark.metrics.base import Facts
+from parsemark.metrics.base import Metadata
 from parsemark.report.site import ReportPage, Site
 
 
 def _write(site: Site) -> None:
     """Write `provenance.html`."""
     source, counts = site.source, site.source.parses.group_by("parser", "status").len()
-    metrics = [{"name": name, "facts": known_facts(name)} for name in source.metrics]
+    metrics = [{"name": name, "metadata": known_metadata(name)} for name in source.metrics]
     statuses, command = counts.sort("parser", "status").rows(), shlex.join(source.manifest.command)
     site.page("provenance", source=source, command=command, statuses=statuses, metrics=metrics)
 
 
-def known_facts(metric: str) -> Facts | None:
+def known_metadata(metric: str) -> Metadata | None:
     """What a metric says of itself; None of one that is not installed here."""
     from parsemark.metrics import get_metric
 
     try:
-        return get_metric(metric).facts
+        return get_metric(metric).metadata
     except ParsemarkError:
         return None
 

@@ -10,16 +10,16 @@ from parsemark.errors import UsageError, require_known
 from parsemark.formats import markdown_of, write_table
 from parsemark.model import Element
 from parsemark.parsers import get_parser
-from parsemark.parsers.catalogue import with_version
+from parsemark.parsers.catalogue import builtin_scripts, with_version
+from parsemark.parsers.fingerprint import modules_in
 from parsemark.parsers.releases import own_package
 from parsemark.pdf import extract_page
-from parsemark.plain_words import counted, one_line, rounded
+from parsemark.plain_words import one_line, rounded
 from parsemark.report.names import safe_name
 from parsemark.store import ParseRecord, Run
-from parsemark.system import write_bytes
+from parsemark.system import make_folder, write_bytes
 from parsemark.system.scratch import whole_folder
 from parsemark.verdicts.scored_run import ScoredRun
-from parsemark.verdicts.shrinking import Shrunk, shrink_page
 
 MOST_LINES = 60
 _SUFFIX = {"markdown": "md", "html": "html", "latex": "tex"}
@@ -33,11 +33,34 @@ def output_difference(run: Run, old: str, new: str) -> str:
         before, after = (_lines(output.tables) for output in outputs)
         if before == after:
             before, after = (markdown_of(output).splitlines() for output in outputs)
+            lines += _difference(before, after, f"{old}: {sample}", f"{new}: {sample}")
+            continue
         lines += _difference(before, after, f"{old}: {sample}", f"{new}: {sample}")
+        texts = [output.text for output in outputs]
+        if None not in texts:  # tables that were read out of a text: it may not have changed
+            written, now = ((text or "").splitlines() for text in texts)
+            lines += _difference(written, now, f"{old}: {sample}, as written", f"{new}: {sample}, as written")
+            if (why := _only_read_otherwise(*((text or "") for text in texts))) is not None:
+                lines.append(f" {sample}: {why}")
     if len(lines) > MOST_LINES:
         lines = [*lines[:MOST_LINES], f"… {len(lines) - MOST_LINES} more lines"]
     # What marks a line stands before its text, and is a blank where both are alike.
-    return "".join(f"{line[:1]}{one_line(line[1:], 200)}\n" for line in lines)
+    return "".join(f"{line[:1]}{_shown(line[1:])}\n" for line in lines)
+
+
+def _shown(line: str) -> str:
+    """The text of others as one line with its blanks, which may be all that differs."""
+    text = "".join(c if c.isprintable() else " " for c in line)
+    return text if len(text) <= 200 else f"{text[:199]}…"
+
+
+def _only_read_otherwise(old: str, new: str) -> str | None:
+    """Say that reading an output, and not the output, makes the difference; None where its words changed."""
+    if old == new:
+        return "both outputs are the same text: reading it makes the difference, not the parser."
+    if "".join(old.split()) == "".join(new.split()):
+        return "the outputs differ in white space alone: reading that makes the difference in the tables."
+    return None
 
 
 def _difference(before: Sequence[str], after: Sequence[str], old: str, new: str) -> Iterator[str]:
@@ -53,14 +76,11 @@ def _lines(elements: Sequence[Element]) -> list[str]:
     return found
 
 
-def write_repro(
-    run: Run, parser: str, sample: str, out: Path | None = None, *, shrink: bool = False
-) -> list[Path]:
+def write_repro(run: Run, parser: str, sample: str, out: Path | None = None) -> list[Path]:
     """Write what shows a failure: page, truth, output, differences, and the command that shows it again.
 
-    The parser may be said as `_found` says, the folder is new or empty (by default `repro-PARSER-SAMPLE`);
-    `shrink` adds a smaller page on which the parser fails in the same way. UsageError if the run has no such
-    page, its PDF is not here, or the folder holds something.
+    The parser may be said as `_found` says, the folder is new or empty (by default `repro-PARSER-SAMPLE`).
+    UsageError if the run has no such page, its PDF is not here, or the folder holds something.
     """
     parser, spec = _found(run, parser)
     record = _record(run, parser, sample)
@@ -79,20 +99,35 @@ def write_repro(
         name, content = _readable(run.raw(record.blob))
         files[name] = content
         found = run.prediction(sample, parser).tables
+    spec, worker = _own_worker(spec, record.parser)
+    files |= worker
     files["differences.diff"] = "\n".join([*_difference(_lines(true), _lines(found), "truth", parser), ""])
     with whole_folder(out) as folder:
         extract_page(pdf, page_number, folder / "page.pdf")
-        smaller = None
-        if shrink:
-            used = get_parser(spec)
-            used.install()
-            smaller = shrink_page(used, pdf, page_number, truth)
-            files["smaller.pdf"] = smaller.pdf
-        files["README.md"] = _readme(run, record, spec, smaller)
+        files["README.md"] = _readme(run, record, spec)
         for name, content in files.items():
+            make_folder(folder, *Path(name).parts[:-1])
             data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
             write_bytes(folder / name, data)
     return [out / name for name in ("page.pdf", *files)]
+
+
+def _own_worker(spec: str, parser: str) -> tuple[str, dict[str, bytes]]:
+    """The spec of a script from inside the folder, with no path of this machine, and the files of the worker.
+
+    Of a built-in parser the worker is there to read: its name runs it.
+    """
+    path, bracket, settings = spec.partition("(")
+    base, at, version = path.rpartition("@") if "@" in path else (path, "", "")
+    if not base.endswith(".py"):
+        script = builtin_scripts().get(base)
+        return spec, {} if script is None or not script.is_file() else {
+            f"worker-{script.name}": script.read_bytes()
+        }
+    script = get_parser(spec).script
+    beside = [own for own in modules_in(script.parent, script) if own.is_file()]
+    files = {own.relative_to(script.parent).as_posix(): own.read_bytes() for own in (script, *beside)}
+    return f"{script.name}{at}{version}{bracket}{settings}", files
 
 
 def _found(run: Run, said: str) -> tuple[str, str]:
@@ -145,7 +180,7 @@ def _readable(raw: bytes) -> tuple[str, str | bytes]:
     return (name, content) if isinstance(content, str) else ("output.json", raw)
 
 
-def _readme(run: Run, record: ParseRecord, spec: str, smaller: Shrunk | None) -> str:
+def _readme(run: Run, record: ParseRecord, spec: str) -> str:
     entry = run.manifest.parser(record.parser)
     versions = ", ".join(f"{k} {v}" for k, v in entry.versions.items()) if entry else ""
     lines = [f"# {record.parser} on {record.sample}", "", f"Versions: {versions or 'not told'}."]
@@ -163,16 +198,10 @@ def _readme(run: Run, record: ParseRecord, spec: str, smaller: Shrunk | None) ->
     lines += [
         "",
         "- `page.pdf`: the page; `truth.html`: what is on it; `output.*`: what the parser gave;",
-        "  `differences.diff`: from the truth to the output, cell by cell.",
+        "  `differences.diff`: from the truth to the output, cell by cell; `*.py`: the worker.",
         "",
         "Show it again:",
         "",
-        f"    parsemark parsers try {shlex.quote(spec)} page.pdf",
+        f"    parsemark try page.pdf --parser {shlex.quote(spec)} --pages 1",
     ]
-    if smaller is not None:
-        lines += [
-            "",
-            f"`smaller.pdf` fails in the same way with {smaller.n_left} of "
-            f"{counted(smaller.n_objects, 'object')} on the page ({counted(smaller.n_tries, 'try')}).",
-        ]
     return "\n".join(lines) + "\n"

@@ -23,7 +23,7 @@ from parsemark.errors import WriteError
 from parsemark.plain_words import FILTERS, format_value, visible, visible_value
 from parsemark.report.chunks import cut
 from parsemark.report.colours import stylesheet
-from parsemark.report.names import safe_name, viewer_link
+from parsemark.report.names import viewer_link
 from parsemark.report.source import Older, RunSource
 from parsemark.system import make_folder, remove_tree
 from parsemark.system.files import locked_folder
@@ -74,6 +74,7 @@ class ReportPage:
     key: str  # name of its file, without its ending
     write: Callable[[Site], None]
     label: str = ""  # in the navigation; empty for pages that other pages link to
+    under: str = ""  # the page in whose part of the report it stands; empty for entries of the navigation
     also: tuple[str, ...] = ()  # patterns of the names of more files that it writes
     is_there: Callable[[Site], bool] = lambda _: True  # whether this report has it
 
@@ -145,6 +146,7 @@ class SitePages(ABC):
         template = self.templates.get_template(values.pop("template", f"{name}.html"))
         loaded = {"csp": CSP, "scripts": list(scripts), "stylesheets": STYLESHEETS}
         frame = {"navigation": self.navigation(), "current": self.entry_of(name), "run": self.footer()}
+        frame |= {"part": self.part_of(name), "here": name}
         text = template.render(**loaded, **frame, **values)
         (self.root / f"{name}.html").write_text(text, encoding="utf-8", errors="replace")
         self.written.add(name)
@@ -164,6 +166,10 @@ class SitePages(ABC):
     def entry_of(self, name: str) -> str:
         """The entry of the navigation to which a page belongs."""
         return name
+
+    def part_of(self, name: str) -> list[Link]:
+        """Return the pages that share an entry of the navigation with a page."""
+        return []
 
     def footer(self) -> dict[str, Any] | None:
         """The run that the pages are about, if it is one."""
@@ -202,16 +208,21 @@ class Site(SitePages):
             raise RuntimeError(f"The report links to pages that were not written: {', '.join(missing)}.")
 
     def entry_of(self, name: str) -> str:
-        """The page that declares a file; a page that is not declared is refused."""
-        found = next((page.key for page in self.pages if page.holds(name)), None)
-        if found is None:
+        """Return the entry of the navigation under which a file stands; refuse undeclared pages."""
+        page = next((page for page in self.pages if page.holds(name)), None)
+        if page is None:
             raise RuntimeError(f"{name}.html is written and no page of the report declares it.")
-        return found
+        return page.under or page.key
 
     def navigation(self) -> list[Link]:
-        """The pages that this report has."""
-        home = [Link("home", self.options.home, "All boards")] if self.options.home else []
-        return [*home, *(Link(page.key, f"{page.key}.html", page.label) for page in self.pages if page.label)]
+        """Return the parts of this report."""
+        home = [Link("home", self.options.home, "All leaderboards")] if self.options.home else []
+        return home + [_link_to(page) for page in self.pages if page.label and not page.under]
+
+    def part_of(self, name: str) -> list[Link]:
+        """Return the pages that share an entry of the navigation with a page."""
+        entry = self.entry_of(name)
+        return [_link_to(page) for page in self.pages if page.label and entry in (page.key, page.under)]
 
     @cached_property
     def page_viewer(self) -> RunSource | None:
@@ -223,11 +234,6 @@ class Site(SitePages):
         """The run under each profile of the first protocol that has several of them."""
         having = [source for source in self.sources if source.shown.profile is not None]
         return [source for source in having if source.recipe.name == having[0].recipe.name]
-
-    def leaderboard_name(self, source: RunSource) -> str:
-        """The page of a protocol's leaderboard."""
-        first = source is self.source
-        return "index" if first else f"leaderboard-{safe_name(source.summary.protocol)}"
 
     def title(self, source: RunSource) -> str:
         """A protocol in words; where several have the same ones, with what tells it apart."""
@@ -251,3 +257,7 @@ class Site(SitePages):
             "created": manifest.created[:10],
             "code_version": manifest.code_version,
         }
+
+
+def _link_to(page: ReportPage) -> Link:
+    return Link(page.key, f"{page.key}.html", page.label)

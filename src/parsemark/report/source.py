@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+import importlib
+import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from parsemark.errors import UsageError
 from parsemark.model import AttributeValue, Status
-from parsemark.protocols import Figure, FigureSums, RunParser, RunView
-from parsemark.protocols.figures.aggregate import attribute_label, page_attributes
+from parsemark.plain_words import unbroken
+from parsemark.protocols import Figure, FigureSums
 from parsemark.protocols.run_data.broken_pages import complete_sums
+from parsemark.protocols.run_scores.aggregate import attribute_label, page_attributes
 from parsemark.report.colours import colour_indices
+from parsemark.report.drawing import Chart, DataTable, RunParser, Section
 from parsemark.report.names import safe_name, viewer_link
 from parsemark.store import Run
 from parsemark.verdicts.comparison import RunComparison, compare_runs, require_comparable, require_same_corpus
 from parsemark.verdicts.scored_run import ScoredRun
 
 
-class RunSource(ScoredRun, RunView):
-    """A run with what only its pages show: colours, links, values of pages."""
+class RunSource(ScoredRun):
+    """A run as pages, charts and tables read it: with colours, links, and values of pages."""
 
     def __init__(self, run: Run, protocol: str | None = None) -> None:
         super().__init__(run, protocol)
@@ -35,6 +40,15 @@ class RunSource(ScoredRun, RunView):
         colours = colour_indices(names)
         self.parsers: tuple[RunParser, ...] = tuple(RunParser(n, colours[n], safe_name(n)) for n in names)
 
+    @cached_property
+    def drawing(self) -> Drawing:
+        """The protocol's own charts and tables."""
+        return Drawing.of(self.shown.drawing)
+
+    def details(self, part: str, parser: str) -> Any:
+        """What the protocol keeps for its own charts about a parser; empty if nothing."""
+        return self.summary.details.get(part, {}).get(parser) or {}
+
     @property
     def colours(self) -> dict[str, int]:
         """Parser name to palette index."""
@@ -42,8 +56,9 @@ class RunSource(ScoredRun, RunView):
 
     @cached_property
     def parses(self) -> pl.DataFrame:
-        """What became of each page by each parser: `sample`, `parser`, `status`, `cpu_s`."""
-        return self.run.run_tables(self.protocol).read("parses", "sample", "parser", "status", "cpu_s")
+        """What became of each page by each parser: `sample`, `parser`, `status`, `cpu_s`, `cost_usd`."""
+        columns = ("sample", "parser", "status", "cpu_s", "cost_usd")
+        return self.run.run_tables(self.protocol).read("parses", *columns)
 
     def element_link(self, sample: str, parser: str, element: str) -> str:
         """Where an element is shown."""
@@ -83,6 +98,60 @@ class RunSource(ScoredRun, RunView):
         own = pl.col("sample").is_between(pl.lit(ids[0]), pl.lit(ids[-1]))
         with self.run.scanning(name, self.protocol) as rows:
             return rows.filter(own).collect()
+
+
+def _nothing(*_: Any) -> list[Any]:
+    return []
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The charts and tables that one protocol has of its own."""
+
+    charts: Callable[[RunSource], Sequence[Section]] = _nothing
+    """Beside quality against time, time, and attributes, which every protocol has."""
+    parser_charts: Callable[[RunSource, RunParser], Sequence[Chart]] = _nothing
+    paper_tables: Callable[[RunSource], Sequence[DataTable]] = _nothing
+    """Tables of the publications that the protocol stands for, from this run."""
+    paper_table_needs: Mapping[str, str] = field(default_factory=dict)
+    """What a run must have for each of these tables, by its key, as what follows "needs"."""
+
+    @classmethod
+    def of(cls, spec: str) -> Drawing:
+        """Load what `Presentation.drawing` names; what fails of other packages is left out with a warning."""
+        if not spec:
+            return cls()
+        if spec.startswith("parsemark.report."):
+            return _load(spec)
+        found: Drawing = _kept(f"{spec} could not be loaded", lambda: _load(spec), cls)()
+        made = {
+            name: _kept(f"{spec}: its {name} could not be made", getattr(found, name), _nothing)
+            for name in _FUNCTIONS
+        }
+        return cls(**made, paper_table_needs=found.paper_table_needs)
+
+
+_FUNCTIONS = ("charts", "parser_charts", "paper_tables")
+
+
+def _load(spec: str) -> Drawing:
+    module, _, name = spec.partition(":")
+    found = getattr(importlib.import_module(module), name)
+    if not isinstance(found, Drawing):
+        raise TypeError(f"{spec} is not a Drawing")
+    return found
+
+
+def _kept(what: str, make: Callable[..., Any], default: Callable[..., Any]) -> Callable[..., Any]:
+    def made(*args: Any) -> Any:
+        try:
+            return make(*args)
+        except Exception as error:  # code of another package costs only what it draws
+            message = unbroken(f"{type(error).__name__}: {error}")[:200]
+            warnings.warn(f"{what} ({message}).", stacklevel=2)
+            return default(*args)
+
+    return made
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from markupsafe import Markup
 
 from parsemark.corpora import Corpus
 from parsemark.errors import FormatError, PdfError
+from parsemark.formats.document import predicted_elements
 from parsemark.model import Category, Element, Prediction, Status, Table
 from parsemark.parsers import read_raw
 from parsemark.pdf import render_page
 from parsemark.pdf.page_kinds import TRAITS
-from parsemark.protocols.page_elements import predicted_elements
 from parsemark.protocols.run_data.unread_pages import run_kinds
 from parsemark.report.site import data_uri, standalone_page
 from parsemark.store import ParseRecord, Run

@@ -10,11 +10,13 @@ import polars as pl
 
 from parsemark.corpora.render import corpus_pictures, sample_jpegs
 from parsemark.model import AttributeValue
-from parsemark.protocols import RunParser
+from parsemark.pdf.page_kinds import TRAITS
 from parsemark.report.chunks import write_chunk
+from parsemark.report.drawing import RunParser
 from parsemark.report.names import page_file
 from parsemark.report.page_chunks import write_older_chunks, write_page_chunks
-from parsemark.report.provenance import known_facts
+from parsemark.report.provenance import known_metadata
+from parsemark.report.search_index import write_search_index
 from parsemark.report.site import ReportPage, Site
 from parsemark.report.source import RunSource, page_values, value_words
 from parsemark.system import make_folder
@@ -22,7 +24,7 @@ from parsemark.verdicts.error_types import Errors
 
 FRAMES = {"images": (1800, 1800), "thumbnails": (132, 32_000)}  # pixels that pictures have to fit into
 KINDS = ("pair", "split", "merge", "many", "miss", "extra", "unsure")
-_PARTS = ("grid", "diffview", "queue", "sheet", "elements", "detail", "beside", "main")
+_PARTS = ("search", "grid", "diffview", "queue", "sheet", "elements", "detail", "beside", "dispute", "main")
 SCRIPTS = (
     "js/download.js",
     *(f"js/diff/{name}.js" for name in ("text", "align", "tables")),
@@ -42,6 +44,7 @@ def _write(site: Site) -> None:
     if older is not None:
         write_element_lists(site.root, older, "older/lists", Errors(), pages=source, parsers=older.parsers)
         write_older_chunks(site.root, source, older)
+    write_search_index(site.root, source)
     write_page_chunks(site.root, site.sources, site.options, images, [found.explained for found in errors])
     site.page("viewer", scripts=SCRIPTS)
 
@@ -83,6 +86,8 @@ def page_list(source: RunSource, images: set[int]) -> dict[str, object]:
         **{name: samples[name].to_list() for name in columns},
         "images": sorted(images) if len(images) < len(samples) else True,
         "attributes": _columns(list(source.attributes.values())),
+        "seen": list(TRAITS.values()),
+        "corpus": {"name": source.corpus, "hash": source.manifest.corpus.hash},
         "parsers": [{"name": p.name, "colour": p.colour, "href": p.href} for p in source.parsers],
     }
 
@@ -99,7 +104,14 @@ def _protocol(source: RunSource, title: str, errors: Errors) -> dict[str, object
         "rules": list(source.rules),
         "higher_is_better": source.summary.info(source.summary.primary).higher_is_better,
         "errors": [{"name": kind.name, "label": kind.label} for kind in errors.kinds],
+        "best": _two_best(source),
     }
+
+
+def _two_best(source: RunSource) -> list[int]:
+    """Return the numbers of the leader and of the runner-up: whom the viewer opens on."""
+    numbers = {parser.name: number for number, parser in enumerate(source.parsers)}
+    return [numbers[name] for name in source.summary.ordered()[:2] if name in numbers]
 
 
 def _older(source: RunSource | None) -> dict[str, object] | None:
@@ -162,7 +174,7 @@ def element_table(source: RunSource, parser: str, numbers: pl.DataFrame) -> pl.D
     `numbers`: `sample` and the number of its `page`; those of other samples are left out.
     """
     # Those that lie between 0 and 1 and are better higher can be held against each other.
-    told = [(m, known_facts(m)) for m in source.metrics]
+    told = [(m, known_metadata(m)) for m in source.metrics]
     comparable = [m for m, facts in told if facts and facts.higher_is_better and facts.range[1] == 1]
     known = pl.col("metric").is_in([source.main_metric, *comparable]) & pl.col("value").is_not_null()
     place = ["sample", "element", "pred"]

@@ -14,10 +14,10 @@ import polars as pl
 from parsemark.model import Box, Page
 from parsemark.plain_words import rounded
 from parsemark.protocols.presentation import PageMatch
-from parsemark.protocols.run_data.tables import RunTables
 from parsemark.report.mathml import mathml
 from parsemark.report.names import page_file, safe_name
 from parsemark.report.site import ReportPage, Site
+from parsemark.store.run_tables import RunTables
 
 MAX_PAGES = 400  # pages times parsers of a report; larger runs are looked at with fewer pages or parsers
 _A4 = (595.0, 842.0)  # of a page that nobody knows the size of: there is nothing to draw on it
@@ -108,6 +108,7 @@ PAGE = ReportPage(
     "document",
     _write,
     "Whole pages",
+    under="viewer",
     also=("document-*",),
     is_there=lambda site: site.page_viewer is not None,
 )

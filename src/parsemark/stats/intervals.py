@@ -1,16 +1,20 @@
-"""Intervals of figures that are taken over documents: jackknife, Student's t, on the logit scale.
+"""Intervals of scores: jackknife over documents, within their types, with Student's t on the logit scale.
 
-A figure is a statistic of totals to which each document adds something; pages of one document are alike, so
-the document is what is drawn. The jackknife leaves out one document at a time. For a figure between 0 and 1
-the interval is symmetric on the logit scale, which keeps it inside and follows the skewness near the ends;
-there are as many degrees of freedom as the shares of the documents leave (`effective_df`): n − 1 where all
-count alike, fewer where some hold most of what is counted. At 0 and 1, where no document differs, the bound
-is exact for the share of documents that could differ unseen. `bench/unlike_documents.py` measures what they
-cover. Studies and the agreement of boards draw documents instead (`bootstrap_interval`).
+A score is a statistic of totals to which each document adds something. Pages of one document are alike, so
+documents are the sampling unit. The question is "on documents like these, in this mix": document types are
+fixed strata, and documents are sampled within them (`within_types`). The jackknife leaves out one document at
+a time. For a score between 0 and 1 the interval is symmetric on the logit scale, which keeps it inside and
+follows the skewness near the ends. Degrees of freedom follow from the documents' shares (`effective_df`). At
+0 and 1, where no document differs, the bound is exact for the share of documents that could differ unseen.
+Fewer than `FEWEST_DOCUMENTS` have no interval. `bench/unlike_documents.py` measures coverage. Studies and the
+agreement of boards resample documents instead (`bootstrap_interval`).
 """
+
+from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Literal
@@ -24,12 +28,21 @@ Interval = tuple[float, float]
 Range = Literal["unit", "positive"]  # whether a figure lies between 0 and 1, or is only not negative
 
 LEVEL = 0.95
+FEWEST_DOCUMENTS = 6
+"""With fewer there is no interval and no verdict: n documents have 2^(n − 1) patterns of signs, so their
+smallest p is 2^(1 − n), and that of five is above 5 %."""
+FEWEST_OF_TYPE = 3  # documents of a type with fewer are compared with all documents, not with their type
 N_RESAMPLES = 2000
 MIN_RESAMPLES = 400
 _MAX_DRAWS = 4_000_000
 UNSEEN = 0.1
 """Share of one document that may be entirely otherwise and was not drawn. Without it the interval of a nearly
 perfect parser covers 83 % at 14 documents: the rare page that goes wrong is usually not among them."""
+KNOWN_BY_SIZE = 2
+"""Degrees of freedom that the fit of `variance_by_size` is worth: with it, intervals are half as wide where
+few documents hold most, and cover 93 % or more."""
+_SMALLEST = 0.25
+MAX_DF = 200  # from here on Student's t is normal
 MAX_GROUPS = 200  # figures that are slow to recompute leave out one of so many groups of documents at a time
 
 
@@ -103,14 +116,75 @@ def normalised(weights: Floats) -> Floats:
     return weights / total if total > 0 else np.full(len(weights), 1 / max(len(weights), 1))
 
 
-def effective_df(shares: Floats) -> int:
-    """Degrees of freedom of a variance that documents of these shares tell: (Σw²)² / Σw⁴ − 1, rounded down.
+def within_types(values: Floats, types: Sequence[object] | None = None) -> Floats:
+    """Deviations of documents from the mean of their type, scaled so that their squares add up to a variance.
 
-    Satterthwaite's, if what a document adds varies in proportion to its share: each is of one quality. It is
-    n − 1 for n equal shares, and 1 at least.
+    The squares sum to an unbiased estimate of the variance of the total of `values` (documents, …), if
+    documents are sampled within types: each type of n documents contributes n/(n − 1) times its sum of
+    squares. Documents of a type with fewer than `FEWEST_OF_TYPE`, or without types, deviate from the mean of
+    all documents. Every document counts once, whatever it holds: what is sampled is a document.
     """
-    squares = shares**2
-    return max(1, math.floor(float(squares.sum() ** 2 / np.sum(squares**2)) - 1 + 1e-9))
+    group, sizes = _groups(types, len(values))
+    totals = np.zeros((len(sizes), *values.shape[1:]))
+    np.add.at(totals, group, values)
+    # The last group is compared with all documents.
+    totals[-1], sizes = values.sum(axis=0), np.append(sizes[:-1], len(values))
+    shape = (-1, *(1,) * (values.ndim - 1))
+    means = totals / sizes.reshape(shape)
+    factors = np.sqrt(sizes / np.maximum(sizes - 1, 1)).reshape(shape)
+    deviations: Floats = (values - means[group]) * factors[group]
+    return deviations
+
+
+def _groups(types: Sequence[object] | None, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each document its group, and the groups' sizes; the last one holds those of small types."""
+    if types is None:
+        return np.zeros(n, dtype=np.int64), np.array([n])
+    index, names = _cluster_index(tuple(types))
+    sizes = np.bincount(index, minlength=len(names))
+    large = np.flatnonzero(sizes >= FEWEST_OF_TYPE)
+    position = np.full(len(names), len(large))
+    position[large] = np.arange(len(large))
+    group = position[index]
+    return group, np.bincount(group, minlength=len(large) + 1)
+
+
+def effective_df(shares: Floats, types: Sequence[object] | None = None) -> int:
+    """Degrees of freedom of a variance that documents of these shares determine, rounded down; 1 at least.
+
+    Satterthwaite's (Σ Q)² / Σ (Q²/df) over types, where Q = Σw² and df = Q²/Σw⁴ − 1 of a type, if what a
+    document adds varies in proportion to its share w. For n equal shares that is n − 1 without types, and n
+    minus their number for types of one size.
+    """
+    group, sizes = _groups(types, len(shares))
+    squares = np.bincount(group, shares**2, len(sizes))
+    fourths = np.bincount(group, shares**4, len(sizes))
+    own = np.divide(squares**2, fourths, out=np.ones(len(sizes)), where=fourths > 0) - 1
+    if len(sizes) > 1:  # the mean of all documents costs those of small types no degree of freedom
+        own[-1] += 1
+    df = squares.sum() ** 2 / np.sum(squares**2 / np.maximum(own, 1))
+    return max(1, math.floor(float(df) + 1e-9))
+
+
+def variance_by_size(squares: Floats, shares: Floats) -> float:
+    """The variance of a total if each document varies as documents of its size do.
+
+    Where one document holds half of all tables, its own square alone says how much it varies, and is small by
+    chance in many samples. So the squares of all documents are fitted by b · w² + a · w/n, with a, b ≥ 0: the
+    first term is the quality of a document, the second that of its tables one by one.
+    """
+    n = len(shares)
+    size = np.maximum(shares, _SMALLEST / n)  # what holds next to nothing would decide the fit
+    by_table = 1 / (n * size)
+    scale = 1 / (1 / 3 + by_table)
+    rows = np.column_stack([scale, scale * by_table])
+    target = scale * squares / size**2
+    fit = np.linalg.lstsq(rows, target, rcond=None)[0]
+    if fit.min() < 0:  # the better of both terms alone
+        alone = np.maximum(rows.T @ target, 0) / np.sum(rows**2, axis=0)
+        errors = [float(np.sum((target - alone[k] * rows[:, k]) ** 2)) for k in (0, 1)]
+        fit = np.where(np.arange(2) == int(np.argmin(errors)), alone, 0.0)
+    return float(np.sum(fit[0] * shares**2 + fit[1] * shares / n))
 
 
 def influence(sums: Floats, statistic: Statistic) -> Floats:
@@ -129,38 +203,50 @@ def jackknife_interval(
     bounds: Range = "unit",
     level: float = LEVEL,
     weights: Floats | None = None,
+    types: Sequence[object] | None = None,
 ) -> Interval | None:
-    """Interval of a statistic of totals; None where fewer than two documents add anything to them.
+    """95 % confidence interval of a statistic of totals, for documents like these.
 
-    `sums` are (documents or kinds of documents, quantities); the statistic maps totals (…, quantities) to
-    values (…), between 0 and 1 if `bounds`. `level`: what the interval is to cover; `weights`: share of each
-    document in the figure, in any unit, None where all count alike.
+    `sums` are (documents, quantities), or (document types, quantities) to ask about new types; the statistic
+    maps totals (…, quantities) to values (…), between 0 and 1 if `bounds`. `weights`: share of each document
+    in the score, in any unit, None where all count alike. `types`: the type of each document; None where
+    there are none. None if fewer than `FEWEST_DOCUMENTS` documents add anything.
     """
     is_counted = np.any(sums != 0, axis=1)
     counted = sums[is_counted]
-    if len(counted) < 2:
+    if len(counted) < FEWEST_DOCUMENTS:
         return None
     value = float(statistic(counted.sum(axis=0)))
-    df = None if weights is None else effective_df(normalised(weights[is_counted]))
-    return interval_from(value, leave_one_out(counted, statistic), bounds, level, df)
+    own = None if types is None else [name for name, k in zip(types, is_counted, strict=True) if k]
+    shares = normalised(np.ones(len(counted)) if weights is None else weights[is_counted])
+    return interval_from(value, leave_one_out(counted, statistic), bounds, level, shares, own)
 
 
 def interval_from(
-    value: float, left_out: Floats, bounds: Range = "unit", level: float = LEVEL, df: int | None = None
+    value: float,
+    left_out: Floats,
+    bounds: Range = "unit",
+    level: float = LEVEL,
+    shares: Floats | None = None,
+    types: Sequence[object] | None = None,
 ) -> Interval | None:
     """The interval of a value and of what it is without each document (or group of documents) in turn.
 
-    None where it is not defined without some document: all that is known comes from that one.
+    None for fewer than `FEWEST_DOCUMENTS`, and where the value is not defined without some document.
     """
     n = len(left_out)
-    if n < 2 or not np.isfinite(value) or not np.all(np.isfinite(left_out)):
+    if n < FEWEST_DOCUMENTS or not np.isfinite(value) or not np.all(np.isfinite(left_out)):
         return None
-    df = n - 1 if df is None else df
+    shares = np.ones(n) if shares is None else shares
+    df = min(effective_df(shares, types) + KNOWN_BY_SIZE, effective_df(np.ones(n), types))
+    unseen = _zero_bound(effective_df(shares) + 1, bounds, level)
     if value <= 0:
-        return 0.0, _zero_bound(df + 1, bounds, level)
+        return 0.0, unseen
     if bounds == "unit" and value >= 1:
-        return 1 - _zero_bound(df + 1, bounds, level), 1.0
-    variance = float((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2))
+        return 1 - unseen, 1.0
+    # A value moves n/(n − 1) times as far as a document's influence on it if the document is left out.
+    squares = ((n - 1) / n * within_types(left_out, types)) ** 2
+    variance = max(float(squares.sum()), variance_by_size(squares, normalised(shares)))
     t = t_quantile(level, df)
     if bounds == "positive":
         half = t * math.sqrt(variance + (UNSEEN * value / n) ** 2)
@@ -169,8 +255,33 @@ def interval_from(
     low, high = _logit_interval(value, t * math.sqrt(variance + (UNSEEN / n) ** 2))
     # Near an end the logit turns what was not seen into nearly anything. It is no more than at the end
     # itself: the share of documents that may hide behind n that agree, each of them entirely otherwise.
-    agreeing = 1 - _zero_bound(df + 1, bounds, level)
-    return max(low, seen_low * agreeing), min(high, 1 - (1 - seen_high) * agreeing)
+    return max(low, seen_low * (1 - unseen)), min(high, 1 - (1 - seen_high) * (1 - unseen))
+
+
+@dataclass(frozen=True, slots=True)
+class RunVariance:
+    """The variance of a value between parses of the same pages, and the degrees of freedom that show it."""
+
+    variance: float = 0.0
+    df: int = MAX_DF
+
+    def __add__(self, other: RunVariance) -> RunVariance:
+        """Of a difference of two."""
+        parts = self.variance**2 / self.df + other.variance**2 / other.df
+        total = self.variance + other.variance
+        return RunVariance(total, max(1, int(total**2 / parts)) if parts > 0 else MAX_DF)
+
+    def widen(self, value: float, ends: Interval) -> Interval:
+        """An interval over documents, as wide as both variances together make it.
+
+        Degrees of freedom are Satterthwaite's, so few parses matter as much as they add.
+        """
+        if self.variance <= 0:
+            return ends
+        of_documents = ((ends[1] - ends[0]) / 4) ** 2
+        both = RunVariance(of_documents) + self
+        half = t_quantile(LEVEL, both.df) * math.sqrt(self.variance)
+        return value - math.hypot(value - ends[0], half), value + math.hypot(ends[1] - value, half)
 
 
 def _logit_interval(value: float, half: float) -> Interval:
@@ -198,11 +309,22 @@ def _log_interval(value: float, down: float, up: float) -> Interval:
     return low, value * float(np.exp(up / value)) if up <= value else value + up * (np.e - 1)
 
 
-def group_documents(n_documents: int) -> NDArray[np.int64]:
-    """For each document its group: groups of one while there are few, else `MAX_GROUPS` drawn at random."""
-    if n_documents <= MAX_GROUPS:
-        return np.arange(n_documents)
-    return np.random.default_rng(0).permutation(n_documents) % MAX_GROUPS
+def group_documents(types: Sequence[object]) -> NDArray[np.int64]:
+    """For each document its group: groups of one while there are few, else about `MAX_GROUPS` at random.
+
+    Documents of a group are of one type, or all of types that are too small to have a group.
+    """
+    n = len(types)
+    if n <= MAX_GROUPS:
+        return np.arange(n)
+    group, sizes = _groups(types, n)
+    found, first = np.zeros(n, dtype=np.int64), 0
+    rng = np.random.default_rng(0)
+    for k, size in enumerate(sizes):
+        n_groups = min(int(size), max(FEWEST_OF_TYPE, round(MAX_GROUPS * size / n)))
+        found[group == k] = first + rng.permutation(int(size)) % max(n_groups, 1)
+        first += n_groups
+    return found
 
 
 def _zero_bound(n: int, bounds: Range, level: float) -> float:

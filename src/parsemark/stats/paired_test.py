@@ -7,12 +7,15 @@ pairs, so that all pairs are true together, also one that the data chose, such a
 Unlike Student's t that needs no normal distribution and no documents of one size: a document that decides
 alone has its difference in every pattern, and resolves nothing. The ends of the interval are the differences
 that the same test with the same critical value does not rule out, so p is below 5 % exactly where the
-interval leaves out 0. `docs/numbers.md` works through an example, `bench/` measures how often both err.
+interval leaves out 0. `docs/explanation/numbers.md` works through an example; `bench/` measures error rates.
 
 As for single figures, there is a share for documents that were not drawn (`UNSEEN_APART`), so two contestants
 that are equal on every document have no interval of width 0, but the one to which the interval of nearly
 equal ones shrinks: of two alone inside ±.05 from twelve documents on. n documents have 2^(n − 1) patterns of
-signs, so p is at least 2^(1 − n), and fewer than `FEWEST_DOCUMENTS` resolve nothing.
+signs, so p is at least 2^(1 − n), and fewer than `FEWEST_DOCUMENTS` resolve nothing and get no interval.
+
+Where documents are of types, these are strata: what a document adds is taken from the mean of its type
+(`intervals.within_types`), and the verdict is about documents of these types in this mix.
 """
 
 from __future__ import annotations
@@ -20,20 +23,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parsemark.stats.intervals import (
+    FEWEST_DOCUMENTS,
     LEVEL,
     Floats,
     Range,
+    RunVariance,
     Statistic,
     effective_df,
     influence,
     leave_one_out,
     normalised,
     t_quantile,
+    within_types,
 )
 
 Indices = NDArray[np.int64]
@@ -43,7 +50,6 @@ ALL_SIGNS = 13  # up to so many documents every pattern of signs is tried; of mo
 MANY_DOCUMENTS = 2_000  # from so many on, what signs give is normal
 _CELLS = 2_000_000
 ALPHA = 1 - LEVEL
-FEWEST_DOCUMENTS = 6  # the fewest with which a difference can be told from chance: 2^(1 − 6) is below 5 %
 UNSEEN_APART = 0.25
 """Share of one document on which two contestants may be entirely apart and that was not drawn. More than for
 a single figure: contestants that are nearly copies differ on few documents, which are easily not drawn."""
@@ -57,7 +63,7 @@ class Contrast:
     b: str
     difference: float
     low: float | None
-    high: float | None  # simultaneous interval; None where a value is not defined without some document
+    high: float | None  # simultaneous interval; None for few documents, or where one of them decides alone
     p: float  # probability of a largest difference, of all that were looked at, that stands out as much
     n_documents: int
     is_equal: bool = False  # whether both have the same sums on every document: nothing tells them apart
@@ -67,14 +73,29 @@ class Contrast:
         low, high = (None if end is None else end * scale for end in (self.low, self.high))
         return replace(self, difference=self.difference * scale, low=low, high=high)
 
+    def widened(self, variance: RunVariance) -> Contrast:
+        """The same with what differs between parses, which the documents do not show."""
+        if variance.variance <= 0 or self.low is None or self.high is None:
+            return self
+        low, high = variance.widen(self.difference, (self.low, self.high))
+        before, now = (self.low, low) if self.difference > 0 else (self.high, high)
+        shrunk = (self.difference - before) / (self.difference - now)
+        normal = NormalDist()
+        quantile = normal.inv_cdf(1 - max(self.p, 1e-12) / 2) * shrunk
+        p = 2 * (1 - normal.cdf(quantile))
+        is_open = low <= 0 <= high
+        # The interval leaves out 0 exactly where p is below 5 %.
+        p = max(p, ALPHA) if is_open else min(p, ALPHA * (1 - 1e-9))
+        return replace(self, low=low, high=high, p=max(p, self.p), is_equal=False)
+
 
 def contrasts(
-    sums: Mapping[str, Floats],  # name to (documents, quantities), all on the same documents, or on kinds
+    sums: Mapping[str, Floats],  # name to (documents, quantities), all on the same documents, or types
     statistic: Statistic,  # maps totals (…, quantities) to values (…)
     pairs: Sequence[tuple[str, str]],
     *,
     weights: Floats | None = None,  # share of each document, in any unit; None where all count alike
-    strata: Sequence[object] | None = None,  # kinds, to speak of them alone: that they differ is no chance
+    types: Sequence[object] | None = None,  # of each document: strata, whose differences are no chance
     bounds: Range = "unit",  # 0 to 1; else what was not drawn is in proportion to the values
     seed: int = 0,  # of the signs that are drawn, where there are too many to try all
 ) -> list[Contrast]:
@@ -88,16 +109,18 @@ def contrasts(
     values = np.array([float(statistic(own.sum(axis=0))) for own in rows])
     position = {name: k for k, name in enumerate(names)}
     first, second = np.array([[position[name] for name in pair] for pair in pairs]).T
-    known = np.array([n > 1 and bool(np.all(np.isfinite(leave_one_out(own, statistic)))) for own in rows])
+    enough = n >= FEWEST_DOCUMENTS
+    known = np.array([enough and bool(np.all(np.isfinite(leave_one_out(own, statistic)))) for own in rows])
     known = (known & np.isfinite(values))[first] & known[second] & np.isfinite(values)[second]
     shares = normalised(np.ones(n) if weights is None else weights[counted])
     added = np.nan_to_num(np.stack([influence(own, statistic) for own in rows], axis=1))
-    if strata is not None:
-        kinds = [kind for kind, is_counted in zip(strata, counted, strict=True) if is_counted]
-        added = within_strata(added, shares, kinds)
+    own_types = None if types is None else [of for of, k in zip(types, counted, strict=True) if k]
+    if own_types is not None:
+        added = within_types(added, own_types)
     scale = np.maximum(np.abs(values[first]), np.abs(values[second])) if bounds == "positive" else 1.0
     unseen = np.broadcast_to(UNSEEN_APART * scale / max(n, 1), len(pairs))
-    signs = _Signs(added, shares, values[first] - values[second], (first, second), known, unseen, seed)
+    pair_index = first, second
+    signs = _Signs(added, shares, own_types, values[first] - values[second], pair_index, known, unseen, seed)
     down, up, p = signs.test()
     return [
         replace(
@@ -123,30 +146,13 @@ def _contrast(a: str, b: str, difference: float, halves: tuple[float, float], p:
     return Contrast(a, b, difference, difference - ends[0], difference + ends[1], p, n)
 
 
-def within_strata(added: Floats, shares: Floats, kinds: Sequence[object]) -> Floats:
-    """What documents add beyond the mean of their kind, n/(n − 1) times as spread as it is found.
-
-    Documents that are alone of their kind are together one kind; one that is alone then keeps all it adds.
-    """
-    _, index, sizes = np.unique([str(kind) for kind in kinds], return_inverse=True, return_counts=True)
-    index = np.where(sizes[index] > 1, index, len(sizes))
-    n_kinds = len(sizes) + 1
-    sizes = np.bincount(index, minlength=n_kinds)
-    share = np.bincount(index, shares, n_kinds)
-    total = np.zeros((n_kinds, added.shape[1]))
-    np.add.at(total, index, added)
-    mean = np.divide(total, share[:, None], out=np.zeros_like(total), where=share[:, None] > 0)
-    is_many = sizes > 1
-    factor = np.where(is_many, np.sqrt(sizes / np.maximum(sizes - 1, 1)), 1.0)
-    return (added - shares[:, None] * mean[index] * is_many[index, None]) * factor[index, None]
-
-
 @dataclass(frozen=True)
 class _Signs:
     """The test of all pairs by exchanging the signs of documents."""
 
     added: Floats  # (documents, contestants): what each document adds; columns sum to 0
     shares: Floats
+    types: Sequence[object] | None
     differences: Floats
     pairs: tuple[Indices, Indices]
     known: NDArray[np.bool_]  # pairs whose difference is defined without any one document
@@ -213,8 +219,9 @@ class _Signs:
         n = len(self.shares)
         lead = 1 - critical**2 * float(np.sum(self.shares**2))
         if critical == 0 or lead <= 1e-9 or n < FEWEST_DOCUMENTS:
-            student = t_quantile(LEVEL, effective_df(self.shares)) if n > 1 else 0.0
-            plain = student * np.sqrt(squares * n / max(n - 1, 1) + self.unseen**2)
+            student = t_quantile(LEVEL, effective_df(self.shares, self.types)) if n > 1 else 0.0
+            variance = squares * n / max(n - 1, 1) if self.types is None else squares
+            plain = student * np.sqrt(variance + self.unseen**2)
             return plain, plain
         root = np.sqrt((critical**2 * slope) ** 2 + lead * critical**2 * (squares + self.unseen**2))
         return (critical**2 * slope + root) / lead, (root - critical**2 * slope) / lead

@@ -192,13 +192,13 @@ class Calibrator:
         try:
             method, numbers = data["method"], tuple(float(v) for v in data["parameters"])
         except (KeyError, TypeError, ValueError) as error:
-            raise FormatError(f"this is no calibrator: {error}") from error
+            raise FormatError(f"this is not a calibrator: {error}") from error
         wanted = {"temperature": 2, "platt": 2, "beta": 3}.get(method, len(numbers))
         if method not in METHODS or len(numbers) != wanted or not np.isfinite(numbers).all():
             said = f"method {str(method)[:40]!r}, {len(numbers)} parameters"
-            raise FormatError(f"this is no calibrator: {said}")
+            raise FormatError(f"this is not a calibrator: {said}")
         if method == "isotonic" and (len(numbers) < 4 or len(numbers) % 2):
-            raise FormatError("this is no calibrator: an isotonic one needs as many ys as xs")
+            raise FormatError("this is not a calibrator: an isotonic one needs as many ys as xs")
         return cls(method, numbers)
 
 
@@ -207,7 +207,7 @@ def fit_calibrator(confidence: ArrayLike, correct: ArrayLike, method: str = "bet
     method is not known, or there are too few predictions.
     """
     if method not in METHODS:
-        raise UsageError(f"There is no way {method!r} to calibrate; there are: {', '.join(METHODS)}.")
+        raise UsageError(f"Unknown calibration method {method!r}; choose one of: {', '.join(METHODS)}.")
     conf = np.clip(np.asarray(confidence, dtype=float), _EDGE, 1 - _EDGE)
     hit = np.asarray(correct, dtype=float)
     if hit.size < MIN_PREDICTIONS:

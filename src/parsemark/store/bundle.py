@@ -27,7 +27,7 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from parsemark.corpora.render import page_text
+from parsemark import pdf
 from parsemark.errors import CorpusError, StoreError
 from parsemark.plain_words import first_problem
 from parsemark.store.folder import MANIFEST, SUMMARY, RunFolder
@@ -114,6 +114,11 @@ def write_bundle(run: Run, out: Path, *, truth: bool = True, submitter: str | No
     """
     if not run.protocols:
         run.summary()  # says that it has not been scored, and what to do
+    if run.repeats:
+        raise StoreError(
+            f"{run.path} has scores over several parses, which a bundle cannot hold. Bundle one parse: "
+            f"parsemark bundle {run.repeats[0].path}"
+        )
     records = run.records()
     known = {record.blob for record in records if record.blob is not None}
     with replacing(out) as temporary, zipfile.ZipFile(temporary, "w", allowZip64=True) as archive:
@@ -195,7 +200,7 @@ def text_layers(samples: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         sample = sample_from_row({**row, "truth": None})
         if sample.pdf is not None:
             with contextlib.suppress(CorpusError, OSError):
-                text = page_text(sample).encode("utf-8", "replace").decode()
+                text = pdf.page_text(sample.pdf, sample.page_number).encode("utf-8", "replace").decode()
                 yield {"sample": sample.id, "text": text}
 
 

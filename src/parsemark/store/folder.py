@@ -5,6 +5,7 @@
     journal/*.jsonl     finished parses that are not in parses.parquet yet
     *.parquet           samples, parses, predictions
     protocols/NAME/     matches.parquet, scores.parquet, summary.json of one protocol
+    repeats/2/, …       runs that parse the same pages again (`bench --repeats`)
 
 Every file is whole or absent, so a run can be killed at any moment. Several processes may work on one run
 directory: each has its own journal, and tables are replaced under a lock.
@@ -23,10 +24,10 @@ from typing import Any, Protocol
 import polars as pl
 
 from parsemark.errors import StoreError
-from parsemark.protocols.figures.summary import Summary
 from parsemark.store.blobs import BlobStore
 from parsemark.store.manifest import Manifest, read_manifest, write_manifest
 from parsemark.store.parses import ParseLog
+from parsemark.store.summary import Summary
 from parsemark.store.tables import SCHEMAS, TableFiles, frame_of
 from parsemark.system import locked, make_folder, remove_tree, write_bytes
 
@@ -65,7 +66,7 @@ class RunFolder:
             runs = (f"the run {path.parent.name}" for path in self.path.glob(f"*/{MANIFEST}"))
             for taken in chain(files, runs):
                 raise StoreError(
-                    f"{self.path} is no run, but holds {taken}. Choose a new folder for the run."
+                    f"{self.path} is not a run, but contains {taken}. Choose a new folder for the run."
                 )
             write_manifest(self.path / MANIFEST, self.manifest)
 
@@ -76,14 +77,25 @@ class RunFolder:
         if not (root / MANIFEST).exists():
             return
         read_manifest(root / MANIFEST)  # refuses what is not ours
-        for name in ("raw", "journal", "parts", "protocols", "report", SUMMARY):
+        for name in ("raw", "journal", "parts", "protocols", "repeats", "report", SUMMARY):
             remove_tree(root / name)
         for name in (*(f"{table}.parquet" for table in SCHEMAS), MANIFEST):
             remove_tree(root / name)
 
+    @property
+    def repeats(self) -> list[Path]:
+        """The folders of further parses, in order."""
+        found = (self.path / "repeats").glob("[0-9]*")
+        own = [path for path in found if path.name.isdecimal() and (path / MANIFEST).is_file()]
+        return sorted(own, key=lambda path: int(path.name))
+
+    def repeat(self, number: int) -> Path:
+        """The folder of a further parse, the first of which has the number 2."""
+        return make_folder(self.path, "repeats") / str(number)
+
     def spec(self, protocol: str | None) -> str:
-        """The protocol that is meant: by default the first one of the run."""
-        return protocol or (self.manifest.protocols or ["tables"])[0]
+        """The protocol that is meant: by default the first one of the run; empty where it has none."""
+        return protocol or next(iter(self.manifest.protocols), "")
 
     def write_table(self, name: str, frame: pl.DataFrame, protocol: str | None = None) -> None:
         """Replace a table."""

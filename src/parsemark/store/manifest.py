@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from parsemark.errors import StoreError, WriteError
 from parsemark.plain_words import first_problem, is_control
+from parsemark.specs import tool_of
 from parsemark.system import cache_folder, write_bytes
 
 SCHEMA_VERSION = 2  # raised whenever a reader of the former version would misread the run
@@ -46,7 +47,7 @@ class ParserEntry(_StrictModel):
     licence: str | None = None
     gives: list[str] = Field(default_factory=list)
     confined: bool | None = None  # whether workers saw no truths, other pages or network; None: not known
-    engine: str = ""  # what it stands on; parsers of one engine are one voice; older runs do not say it
+    engine: str = ""  # what it stands on; parsers of one engine share one vote; older runs do not say it
     installed_mb: float | None = None  # of its environment; None where it was not there
 
     @field_validator("name")
@@ -97,10 +98,8 @@ class Manifest(_StrictModel):
 
     @cached_property
     def engines(self) -> dict[str, str]:
-        """What each parser stands on."""
-        from parsemark.parsers.catalogue import engine_of
-
-        return {entry.name: entry.engine or engine_of(entry.name) for entry in self.parsers}
+        """What each parser stands on; by its name where the run does not say it."""
+        return {entry.name: entry.engine or tool_of(entry.name) for entry in self.parsers}
 
     def with_protocols(self, specs: Iterable[str]) -> Manifest:
         """A copy that has these protocols too."""
@@ -146,7 +145,7 @@ def parse_manifest(text: bytes, where: str) -> Manifest:
             f"{SCHEMA_VERSION}). Upgrade with: pip install --upgrade parsemark"
         )
     if version == 1:  # one protocol, whose tables lay beside the others; scoring again makes them anew
-        protocols = [data.pop("protocol", "tables")]
+        protocols = [data.pop("protocol")] if "protocol" in data else []
         data = {**data, "schema_version": SCHEMA_VERSION, "protocols": protocols}
     try:
         return Manifest.model_validate(data)

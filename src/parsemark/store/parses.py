@@ -110,7 +110,7 @@ def _entries(path: Path) -> Iterator[tuple[str, int, Json]]:
                 continue
             entry = None
         if not isinstance(entry, dict):
-            raise StoreError(f"{where} is no record. Remove it; its page is parsed again.")
+            raise StoreError(f"{where} is not a record. Remove it; its page is then parsed again.")
         yield where, _number(path) * LINES + number, entry
 
 

@@ -13,13 +13,14 @@ from typing import Any
 from parsemark.errors import StoreError
 from parsemark.formats.model_json import page_from_json, page_to_json
 from parsemark.model import Sample, Status
+from parsemark.system.secrets import without_folders
 
 REMEDY = "Remove it; its page is parsed again."
 
 
 @dataclass(frozen=True, slots=True)
 class ParseRecord:
-    """One row of `parses.parquet`."""
+    """One row of `parses.parquet`. Its messages, which reports and bundles show, name no folder."""
 
     sample: str
     parser: str
@@ -37,6 +38,11 @@ class ParseRecord:
     cached: bool = False  # whether the output is from the cache; times and memory are of the original parse
     finished: float = 0.0  # seconds since the epoch by the machine's clock: for people; decides nothing
     sequence: int = 0  # of two records for one page, the higher one counts; given by the record's journal
+
+    def __post_init__(self) -> None:
+        for field in ("error", "stderr_tail"):
+            if isinstance(said := getattr(self, field), str):
+                object.__setattr__(self, field, without_folders(said))
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +16,13 @@ from parsemark.errors import ParsemarkError, StoreError, UsageError
 from parsemark.extras import needed_for
 from parsemark.formats.model_json import page_from_json, prediction_from_json
 from parsemark.model import Page, Prediction
-from parsemark.protocols.figures.summary import Summary
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.notebook import html_lines
+from parsemark.plain_words import counted
 from parsemark.store.folder import MANIFEST, SUMMARY, RunFolder
 from parsemark.store.manifest import Manifest, read_manifest
 from parsemark.store.records import ParseRecord
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Summary
 from parsemark.store.tables import PROTOCOL_TABLES, SCHEMAS, StoredTables
 
 
@@ -54,6 +57,15 @@ class Run:
             StoreError: There is none, it is damaged, or it was written by a newer parsemark.
         """
         return cls(Path(path), read_manifest(Path(path) / MANIFEST))
+
+    def _repr_html_(self) -> str:
+        """Show the leaderboard of the run's first protocol in a notebook."""
+        head = (
+            f"Run {self.path}: {self.manifest.corpus.name}, {counted(len(self.manifest.parsers), 'parser')}"
+        )
+        if not self.protocols:
+            return html_lines([f"{head}, not scored"])
+        return html_lines([head]) + self.summary(self.protocols[0])._repr_html_()
 
     def table(self, name: str, protocol: str | None = None) -> pl.DataFrame:
         """One of `samples`, `parses`, `predictions`, or of a protocol's `matches`, `scores`.
@@ -97,6 +109,16 @@ class Run:
     def run_tables(self, protocol: str | None = None) -> RunTables:
         """The tables that a protocol's aggregates are made of."""
         return StoredTables(self, protocol)
+
+    @property
+    def repeats(self) -> list[Run]:
+        """Further parses of the same pages, each a run of its own (`bench --repeats`)."""
+        return [Run.open(path) for path in self._folder.repeats]
+
+    def repeats_by(self, protocol: str | None) -> list[RunTables]:
+        """The tables of those that have been scored by a protocol."""
+        spec = self._folder.spec(protocol)
+        return [run.run_tables(spec) for run in self.repeats if spec in run.protocols]
 
     def records(self) -> list[ParseRecord]:
         """What has been parsed, the latest record of each page and parser, sorted."""
@@ -193,7 +215,11 @@ def _selects(run: Run, name: str) -> Iterator[str]:
         file = RunFolder.of(run).files.path_of(name, protocol or "")
         if file.exists():
             extra = "" if protocol is None else f"{_quoted(protocol)} AS protocol, "
-            yield f"SELECT {extra}* FROM read_parquet({_quoted(str(file))})"
+            named = _GLOB.sub(r"[\g<0>]", str(file))
+            yield f"SELECT {extra}* FROM read_parquet({_quoted(named)})"
+
+
+_GLOB = re.compile(r"[*?\[]")  # DuckDB takes a path for a pattern: `q[12]` would be two runs
 
 
 def _quoted(text: str) -> str:

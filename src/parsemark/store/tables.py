@@ -14,8 +14,8 @@ import polars as pl
 
 from parsemark.errors import FormatError, StoreError, WriteError
 from parsemark.model import Status
-from parsemark.protocols.run_data.tables import RunTables
 from parsemark.store.manifest import Manifest
+from parsemark.store.run_tables import RunTables
 from parsemark.system import make_folder, replacing
 
 SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
@@ -69,8 +69,8 @@ class TableFiles:
         digest = hashlib.sha256(protocol.encode()).hexdigest()[:8]
         return self.path / "protocols" / (protocol if plain else f"{protocol.partition('(')[0]}-{digest}")
 
-    def path_of(self, name: str, protocol: str = "tables") -> Path:
-        """Where a table lies, or will lie."""
+    def path_of(self, name: str, protocol: str = "") -> Path:
+        """Where a table lies, or will lie; `matches` and `scores` are those of a protocol."""
         schema_of(name)
         folder = self.folder_of(protocol) if name in PROTOCOL_TABLES else self.path
         return folder / f"{name}.parquet"
@@ -88,7 +88,7 @@ class TableFiles:
             rows = pl.scan_parquet(self.texts_path).select("sample", "text")
             return dict(rows.filter(where).collect().iter_rows())
 
-    def read(self, name: str, protocol: str = "tables") -> pl.DataFrame:
+    def read(self, name: str, protocol: str = "") -> pl.DataFrame:
         """A whole table; without rows if it is not made yet."""
         path = self.path_of(name, protocol)
         if not path.exists():
@@ -99,7 +99,7 @@ class TableFiles:
             return frame.select(_columns(name, frame.columns))
 
     @contextlib.contextmanager
-    def scanning(self, name: str, protocol: str = "tables") -> Iterator[pl.LazyFrame]:
+    def scanning(self, name: str, protocol: str = "") -> Iterator[pl.LazyFrame]:
         """A table, to collect from what is needed of it; its rows are sorted by `SORT_KEYS`.
 
         Everything is read through one open file: polars opens a path again for every query, and another
@@ -114,13 +114,13 @@ class TableFiles:
             rows = pl.scan_parquet(numbered if numbered.exists() else path)
             yield rows.select(_columns(name, rows.collect_schema().names()))
 
-    def write(self, name: str, frame: pl.DataFrame, protocol: str = "tables") -> None:
+    def write(self, name: str, frame: pl.DataFrame, protocol: str = "") -> None:
         """Replace a table."""
         ordered = frame.select(_columns(name, frame.columns)).sort(SORT_KEYS[name], maintain_order=True)
         with self._replacing(name, protocol) as temporary:
             ordered.write_parquet(temporary, row_group_size=ROWS_PER_GROUP.get(name, _OTHER_ROWS))
 
-    def join(self, name: str, parts: Sequence[Path], protocol: str = "tables") -> None:
+    def join(self, name: str, parts: Sequence[Path], protocol: str = "") -> None:
         """Replace a table by the rows of Parquet files, which are sorted and follow each other in order.
 
         They are streamed, so a table may be larger than memory.
@@ -181,6 +181,8 @@ class _Scanned(Protocol):
     @property
     def manifest(self) -> Manifest: ...
 
+    def repeats_by(self, protocol: str | None) -> Sequence[RunTables]: ...
+
     def scanning(
         self, name: str, protocol: str | None = None
     ) -> contextlib.AbstractContextManager[pl.LazyFrame]: ...
@@ -203,6 +205,11 @@ class StoredTables(RunTables):
         """What each parser stands on, as the run says."""
         known = self._run.manifest.engines
         return {parser: known.get(parser, parser) for parser in self.parsers}
+
+    @cached_property
+    def repeats(self) -> Sequence[RunTables]:
+        """The tables of further parses of the same pages."""
+        return self._run.repeats_by(self._protocol)
 
     def frame(self, name: str) -> pl.DataFrame:
         """A whole table, kept from then on."""

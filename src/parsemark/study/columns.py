@@ -44,9 +44,10 @@ def metric_columns(
     wanted = list(dict.fromkeys(part for name in metrics for part in MEANS.get(name, (name,))))
     chosen = [get_metric(spec) for spec in wanted]
     for metric in chosen:
-        if metric.facts.kind != ratings.kind:
+        if metric.metadata.kind != ratings.kind:
             raise StudyError(
-                f"{metric} is a metric of a {metric.facts.kind}, and the file has ratings of a {ratings.kind}"
+                f"{metric} is a metric of a {metric.metadata.kind}, and the file has ratings of a "
+                f"{ratings.kind}"
             )
     values: dict[str, list[float | None]] = {name: [] for name in wanted}
     failures: dict[str, list[str]] = {name: [] for name in wanted}

@@ -34,7 +34,7 @@ def worst_disagreements(result: StudyResult, column: StudyColumn) -> list[RatedD
     """The pairs with the largest distance between a column, scaled to 0–10, and people's mean rating."""
     high = 10.0 if any(value is not None and value > 1 for value in column.values) else 1.0
     if column.source == "metric" and column.name not in MEANS:
-        high = get_metric(column.name).facts.range[1]
+        high = get_metric(column.name).metadata.range[1]
     rated = [(pair, 10 * value / high) for pair, value in result.ratings.scored(column.values)]
     rated.sort(key=lambda row: (-abs(row[1] - row[0].mean_rating), row[0].id))
     return [_as_disagreement(pair, ours, column, result.ratings.kind) for pair, ours in rated[:N_SHOWN]]

@@ -9,9 +9,9 @@ Our format is one JSON object::
 
 `group` says which pairs are not independent (the same truth); intervals are clustered by it. `kind` is
 `table` or `formula`. All but `id`, `truth`, `pred` and `ratings` may be left out. `parser`, `complexity`,
-`picture`, `region`, `raters` and `comments` are what `study sample` and `parsemark rate` add.
+`picture`, `region`, `raters` and `comments` are what `study sample` and `parsemark study rate` add.
 
-Pairs to rate, which `study sample` writes and `parsemark rate` reads, are a ratings file without
+Pairs to rate, which `study sample` writes and `parsemark study rate` reads, are a ratings file without
 ratings. Pictures are files below the folder of the file; `region` is where the table lies on the picture, in
 parts of its width and height.
 """
@@ -41,7 +41,7 @@ _PICTURES = frozenset({".webp", ".png"})
 
 def _no_truth_value(value: object) -> object:
     if isinstance(value, bool):
-        raise ValueError("true and false are no numbers")
+        raise ValueError("true and false are not numbers")
     return value
 
 
@@ -190,8 +190,8 @@ def _entries(data: object, path: Path) -> tuple[str, Iterator[tuple[str, object]
         if isinstance(data, list) and any(isinstance(d, dict) and f"gt_{kind}" in d for d in data):
             return kind, published(data)
     raise StudyError(
-        f"{path} is no known ratings file: neither ours (an object with `schema_version` and `pairs`) "
-        "nor a published one (a list with `gt_table` or `gt_formula`). See docs/study.md"
+        f"{path} is not a known ratings file: neither ours (an object with `schema_version` and `pairs`) "
+        "nor a published one (a list with `gt_table` or `gt_formula`). See docs/how-to/study.md"
     )
 
 

@@ -1,20 +1,16 @@
-r"""A launcher that gives up rights and then becomes another program. Run as a script, or by `supervisor.py`.
-
-    python -I -S confined.py '{"read": […], "write": […], "sockets": [], "cpu_s": 60, …}' PROGRAM…
+r"""Gives up rights, before `supervisor.py` becomes another program in this process.
 
 It sets resource limits and, on Linux kernels that have Landlock, forbids every file outside the named
-folders to the program and its children, the network unless `"network": true`, signals to others, their
-limits, and keyrings. Where the system lets it, the program gets a network, a `/dev/shm` and a view of other
-users of its own, too.
+folders to the program and its children, the network unless it is allowed, and signals to others. A filter of
+system calls refuses what Landlock does not govern. Where the system lets it, the program gets a network, a
+`/dev/shm` and a view of other users of its own, and all files but its own are mounted read-only.
 (TeX's own paranoid mode is not enough: `\pdfobj file` ignores it.)
 Only the standard library, and only what starts fast.
 """
 
 import ctypes
-import json
 import os
 import resource
-import signal
 import struct
 import sys
 
@@ -32,6 +28,10 @@ NEW_MOUNTS, NEW_IPC, NEW_USER, NEW_NETWORK = 0x20000, 0x8000000, 0x10000000, 0x4
 PRIVATE_MOUNTS = 1 << 14 | 1 << 18
 NO_SUID_NO_DEVICES = 2 | 4
 SET_INTERFACE_FLAGS = 0x8914
+SET_MOUNT, HERE, BELOW_TOO, READ_ONLY, BIND_ALL = 442, -100, 0x8000, 1, 1 << 12 | 1 << 14
+DROP_CAPABILITY = 24
+OWN_TASKS = b"/proc/self/task"  # where CUDA gives names to its threads, or does not start
+KEPT_CAPABILITIES = (1, 2)  # to open files of others, for root in a container
 
 
 def set_limits(cpu_s: int | None, memory_mb: int | None, file_mb: int | None) -> None:
@@ -84,46 +84,20 @@ def forbid_other_files(
     for paths, allowed in ((read, reading), (write, rights & ~EXECUTE), (sockets, MAKE_SOCKET)):
         for path in paths:
             add_path(libc, ruleset, path, allowed & rights)
-    if libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
-        return False
-    forbid_calls()
     return bool(libc.syscall(RESTRICT_SELF, ruleset, 0) == 0)
 
 
-def forbid_calls() -> None:
-    """Refuse `prlimit` on other processes, and all keyrings of the kernel.
+def forbid_calls(*, keeps_metadata: bool) -> bool:
+    """Set the filter of `system_calls.py`, and let no program get more rights; False without a filter."""
+    import system_calls  # type: ignore[import-not-found,unused-ignore] # beside this script
 
-    A program of the same user could starve its rivals, or us; and a session's keyring is shared with whoever
-    started us. Reading limits, and setting those of the caller, is as ever. Needs `NO_NEW_PRIVILEGES`; where
-    the machine is not known, nothing changes.
-    """
-    known = {"x86_64": (0xC000003E, 302, 248), "aarch64": (0xC00000B7, 261, 217)}.get(os.uname().machine)
-    if known is None or sys.byteorder != "little":
-        return
-    architecture, prlimit, add_key = known  # behind the last one: request_key, keyctl
-    load, equal, at_least, answer = 0x20, 0x15, 0x35, 0x06  # words of the packet; jumps; the end
-    steps = (  # code, how many steps to jump if it holds and if not, value
-        (load, 0, 0, 4),  # the architecture
-        (equal, 0, 12, architecture),
-        (load, 0, 0, 0),  # the call
-        (at_least, 10, 0, 0x40000000),  # those of x32
-        (equal, 9, 0, add_key),
-        (equal, 8, 0, add_key + 1),
-        (equal, 7, 0, add_key + 2),
-        (equal, 0, 7, prlimit),
-        (load, 0, 0, 16),  # whose limits
-        (equal, 5, 0, 0),  # the caller's
-        (load, 0, 0, 32),  # the new ones, the lower half of their place
-        (equal, 0, 2, 0),
-        (load, 0, 0, 36),  # and the upper half
-        (equal, 1, 0, 0),  # none: it only asks
-        (answer, 0, 0, 0x00050001),  # EPERM
-        (answer, 0, 0, 0x7FFF0000),  # go on
-    )
-    program = b"".join(struct.pack("=HBBI", *step) for step in steps)
+    libc = ctypes.CDLL(None, use_errno=True)
+    n_steps, program = system_calls.packed_filter(keeps_metadata=keeps_metadata)
+    if libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0 or not n_steps:
+        return False
     held = ctypes.create_string_buffer(program, len(program))
-    described = struct.pack("@HP", len(steps), ctypes.addressof(held))
-    ctypes.CDLL(None, use_errno=True).prctl(FILTER_CALLS, 2, described, 0, 0)
+    described = struct.pack("@HP", n_steps, ctypes.addressof(held))
+    return bool(libc.prctl(FILTER_CALLS, 2, described, 0, 0) == 0)
 
 
 def leave_namespaces(*, network: bool = False) -> bool:
@@ -158,6 +132,42 @@ def leave_namespaces(*, network: bool = False) -> bool:
     return bool(own_memory == 0)
 
 
+def keep_other_files(write: list[str], *, hidden: list[str]) -> bool:
+    """Mount everything read-only in this namespace but `/dev/shm` and some folders, and empty folders over
+    `hidden`; False if that cannot be. Of what is read-only nobody can change owner, times or attributes.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    for folder in hidden:  # sockets of the system's services
+        libc.mount(b"none", os.fsencode(folder), b"tmpfs", NO_SUID_NO_DEVICES, b"size=0,mode=755")
+    own = [os.fsencode(path) for path in write if not path.startswith("/dev/") and os.path.exists(path)]  # noqa: PTH110
+    if not change_mount(libc, b"/", READ_ONLY, 0, BELOW_TOO):
+        return False
+    held = [libc.mount(path, path, None, BIND_ALL, None) == 0 for path in own]
+    held += [change_mount(libc, path, 0, READ_ONLY) for path in (*own, b"/dev/shm")]
+    if libc.mount(OWN_TASKS, OWN_TASKS, None, BIND_ALL, None) == 0:
+        change_mount(libc, OWN_TASKS, 0, READ_ONLY)
+    try:  # where we are is still the folder below the mount
+        os.chdir(os.getcwd())  # noqa: PTH109
+    except OSError:
+        return False
+    return all(held)
+
+
+def change_mount(libc: ctypes.CDLL, path: bytes, add: int, remove: int, flags: int = 0) -> bool:
+    """Add and remove attributes of a mount."""
+    attributes = struct.pack("=4Q", add, remove, 0, 0)
+    result = libc.syscall(SET_MOUNT, HERE, path, flags, attributes, ctypes.c_size_t(len(attributes)))
+    return bool(result == 0)
+
+
+def drop_capabilities() -> None:
+    """Have the program that this process becomes hold none but to open files, which Landlock bounds."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    for number in range(64):
+        if number not in KEPT_CAPABILITIES and libc.prctl(DROP_CAPABILITY, number, 0, 0, 0) != 0:
+            break
+
+
 def confine(
     read: list[str],
     write: list[str],
@@ -167,11 +177,31 @@ def confine(
     cpu_s: int | None = None,
     memory_mb: int | None = None,
     file_mb: int | None = None,
-) -> bool:
-    """Confine this process; False if its files cannot be confined."""
+    sets_modes: bool = False,
+) -> list[str]:
+    """Confine this process; returns what holds of it, empty if its files cannot be confined."""
     set_limits(cpu_s, memory_mb, file_mb)
-    shared = ["/dev/shm"] if leave_namespaces(network=network) else []
-    return forbid_other_files(read, [*write, *shared], sockets, network=network)
+    if not sys.platform.startswith("linux"):
+        return []
+    held: list[str] = []
+    shared: list[str] = []
+    kept = False
+    if leave_namespaces(network=network):
+        shared = ["/dev/shm"]
+        held.append(f"namespaces of users, mounts{' and IPC' if network else ', IPC and network'}")
+        in_run = any(f"{path}/".startswith("/run/") for path in (*read, *write))
+        hidden = [] if network or in_run else ["/run"]
+        kept = keep_other_files([*write, *sockets], hidden=hidden)
+        held += ["other files mounted read-only"] if kept else []
+    drop_capabilities()
+    # In a folder of sockets there are things of others as well.
+    if forbid_calls(keeps_metadata=not sets_modes and (not kept or bool(sockets))):
+        held.insert(0, "filter of system calls")
+    tasks = os.open(OWN_TASKS, os.O_PATH | os.O_DIRECTORY)  # type: ignore[attr-defined,unused-ignore] # Linux only
+    os.set_inheritable(tasks, True)  # what it is must last: the rule holds for this very one
+    if not forbid_other_files(read, [*write, *shared, os.fsdecode(OWN_TASKS)], sockets, network=network):
+        return []
+    return [f"Landlock {landlock_version()}", *held]
 
 
 def add_path(libc: ctypes.CDLL, ruleset: int, path: str, allowed: int) -> None:
@@ -185,14 +215,3 @@ def add_path(libc: ctypes.CDLL, ruleset: int, path: str, allowed: int) -> None:
     rule = struct.pack("=Qi", allowed, descriptor)
     libc.syscall(ADD_RULE, ruleset, RULE_PATH_BENEATH, rule, 0)
     os.close(descriptor)
-
-
-def main() -> None:
-    """Confine, then become the program."""
-    confine(**json.loads(sys.argv[1]))
-    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it, and the program would inherit that
-    os.execvp(sys.argv[2], sys.argv[2:])
-
-
-if __name__ == "__main__":
-    main()

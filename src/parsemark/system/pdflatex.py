@@ -2,11 +2,10 @@
 
 Three walls, each of which holds alone against most of what a source can try: pdfTeX's own settings
 (`-no-shell-escape`, `openin_any=p`, `openout_any=p`, no font-making scripts), resource limits and Landlock
-(`system/confined.py`), and a watcher that ends the whole process group on time or size. What the log says was
-embedded is checked as well, for systems without Landlock.
+(`system/confined.py`), and a watcher that ends the whole tree of processes on time or size. What the log says
+was embedded is checked as well, for systems without Landlock.
 """
 
-import contextlib
 import hashlib
 import os
 import re
@@ -22,7 +21,7 @@ from pathlib import Path
 from parsemark.errors import LatexError, MissingDependencyError
 from parsemark.system import cache_folder
 from parsemark.system.confined import landlock_version
-from parsemark.system.processes import Confinement, start_confined
+from parsemark.system.processes import Confinement, Supervised, end_supervised
 
 APT_PACKAGES = (
     "texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended "
@@ -162,7 +161,18 @@ def run_confined(
     environment = _environment(root, format, reads_above=above)
     words = str(min(MOST_EXTRA_WORDS, limits.memory_mb * 2**20 // 64))  # an eighth of the limit
     environment |= {"extra_mem_top": words, "extra_mem_bot": words}
-    return _watch(start_confined(command, rights, cwd=folder, env=environment), root, limits)
+    running = Supervised(
+        command,
+        env=environment,
+        cwd=str(folder),
+        confinement=rights,
+        streams=(subprocess.DEVNULL,) * 3,
+    )
+    try:
+        running.begin()
+        return _watch(running.process, root, limits)
+    finally:
+        running.close()
 
 
 def _run(
@@ -192,7 +202,7 @@ def _run(
 
 
 def _watch(process: subprocess.Popen[bytes], folder: Path, limits: CompileLimits) -> Ran:
-    """Wait for the end; end the whole group when time or size run out."""
+    """Wait for the end; end it with all that it has started when time or size run out."""
     started = time.monotonic()
     exceeded: str | None = None
     pause, next_look = 0.005, 0.5
@@ -209,8 +219,7 @@ def _watch(process: subprocess.Popen[bytes], folder: Path, limits: CompileLimits
             if _size(folder) > 4 * limits.output_mb * 2**20:
                 exceeded = f"wrote more than {4 * limits.output_mb} MB"
         if exceeded is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            end_supervised(process.pid)
         time.sleep(pause)
         pause = min(pause * 1.5, 0.05)
 

@@ -1,8 +1,8 @@
 """Processes that we start: what they and their children use, how they ended, and how to end them all.
 
-A program that we did not write is started by `Supervised`, under a supervisor (`supervisor.py`) that ends
-with it all that it has started, also when this process is killed. One that runs on input nobody has read is
-started by `start_confined` (`confined.py`): with bounded means, and without files but its own.
+A program is started by `Supervised`, under a supervisor (`supervisor.py`) that ends with it all that it has
+started, also when this process is killed. One that runs on input nobody has read is confined (`confined.py`):
+with bounded means, and without files but its own.
 """
 
 from __future__ import annotations
@@ -10,16 +10,15 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import multiprocessing
 import os
 import secrets
+import select
 import signal
+import stat
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -30,32 +29,51 @@ from parsemark.errors import MakingError
 _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 2**20
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _CPU_CLOCK = 2
-SUPERVISOR, LAUNCHER = (Path(__file__).with_name(name) for name in ("supervisor.py", "confined.py"))
+SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _CLOSE_S = 5.0  # how long the supervisor may take to end all; then we end them ourselves
 _MARK = "PARSEMARK_SUPERVISED"  # a variable of all that a supervised program starts
 JOBS_S = 600.0  # for a batch of documents, on a busy machine
+_CHUNK = 1 << 16
 _DYING_S = 60.0  # how long what was killed may take to be gone before we go on without it
+
+
+class EndedError(Exception):
+    """A program has closed its end of a pipe, behind the beginning of a line of so many bytes."""
+
+    def __init__(self, n_bytes: int = 0) -> None:
+        super().__init__(n_bytes)
+        self.n_bytes = n_bytes
 
 
 class Supervised:
     """A running program with its pipes, and everything that it has started, ended together by `close`.
-    OSError if it cannot be started; without a confinement it may use all that we may use.
+
+    OSError if it cannot be started. Without a confinement it may use all that we may use. Read its output by
+    lines or by sizes, not by both.
     """
 
     def __init__(
-        self, argv: Sequence[str], *, env: Mapping[str, str], cwd: str, confinement: Confinement | None = None
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: str | None = None,
+        confinement: Confinement | None = None,
+        streams: tuple[int | None, int | None, int | None] = (subprocess.PIPE,) * 3,
     ) -> None:
         lifeline, self._lifeline = os.pipe()
         self._mark = f"{_MARK}={secrets.token_hex(8)}"
-        rights = "" if confinement is None else json.dumps(dataclasses.asdict(confinement))
+        rights = ""
+        if confinement is not None:
+            rights = json.dumps(dataclasses.asdict(confinement) | {"required": why_not_confined() is None})
         try:
             self.process = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(SUPERVISOR), str(lifeline), rights, *argv],
                 env={**env, _MARK: self._mark.partition("=")[2]},
                 cwd=cwd,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stdin=streams[0],
+                stdout=streams[1],
+                stderr=streams[2],
                 start_new_session=True,
                 pass_fds=[lifeline],
             )
@@ -65,6 +83,7 @@ class Supervised:
         finally:
             os.close(lifeline)
         self._closed = False
+        self._read_ahead = bytearray()
 
     @property
     def pid(self) -> int:
@@ -76,20 +95,86 @@ class Supervised:
         with contextlib.suppress(OSError):
             os.write(self._lifeline, b"b")
 
+    def write(self, data: bytes, deadline: float) -> None:
+        """Write all; TimeoutError if it is not read in time, EndedError if the program has closed its end."""
+        assert self.process.stdin is not None
+        rest, handle = memoryview(data), self.process.stdin.fileno()
+        os.set_blocking(handle, False)
+        while rest:
+            _wait_for(handle, select.POLLOUT, deadline)
+            try:
+                rest = rest[os.write(handle, rest) :]
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise EndedError from error
+
+    def read(self, size: int, deadline: float) -> bytearray:
+        """Return so many bytes; TimeoutError if they do not come in time, EndedError if they never will."""
+        assert self.process.stdout is not None
+        data, n_read, handle = bytearray(size), 0, self.process.stdout.fileno()
+        while n_read < size:
+            _wait_for(handle, select.POLLIN, deadline)
+            if not (more := os.readv(handle, [memoryview(data)[n_read:]])):
+                raise EndedError
+            n_read += more
+        return data
+
+    def read_line(self, deadline: float, most: int) -> bytes:
+        """Return the next line, of which no more than `most` bytes are held; BufferError if it is longer."""
+        assert self.process.stdout is not None
+        searched, handle = 0, self.process.stdout.fileno()
+        while (end := self._read_ahead.find(b"\n", searched)) < 0:
+            searched = len(self._read_ahead)
+            if searched > most:
+                raise BufferError
+            _wait_for(handle, select.POLLIN, deadline)
+            if not (chunk := os.read(handle, _CHUNK)):
+                raise EndedError(len(self._read_ahead))
+            self._read_ahead += chunk
+        line = bytes(self._read_ahead[:end])
+        del self._read_ahead[: end + 1]
+        return line
+
+    def exit_code(self, wait_s: float) -> int | None:
+        """Return how it ended; None if it goes on for longer."""
+        try:
+            return self.process.wait(wait_s)
+        except subprocess.TimeoutExpired:
+            return None
+
     def close(self) -> None:
-        """End everything; on return it is gone."""
+        """End everything; on return it is gone. The pipes stay open until `let_go`."""
         if self._closed:
             return
         self._closed = True
         os.close(self._lifeline)
-        try:
-            self.process.wait(_CLOSE_S)
-        except subprocess.TimeoutExpired:  # somebody has stopped the supervisor, or the machine is very busy
+        if (
+            self.exit_code(_CLOSE_S) is None
+        ):  # somebody has stopped the supervisor, or the machine is very busy
             ended = kill_tree(self.pid)
             self.process.wait()
             _wait_for_the_end(ended)
         if self.process.returncode == -signal.SIGKILL:  # perhaps the supervisor itself was: it has orphans
             kill_survivors(_marked(self._mark))
+
+    def let_go(self) -> None:
+        """Close the pipes. After a fork the new process does this alone: the program is not its child."""
+        if not self._closed:
+            self._closed = True
+            os.close(self._lifeline)
+            self.process.returncode = 0  # nobody here waits for it
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+
+
+def _wait_for(handle: int, event: int, deadline: float) -> None:
+    poll = select.poll()
+    poll.register(handle, event)
+    if (remaining := deadline - time.monotonic()) <= 0 or not poll.poll(1000 * remaining):
+        raise TimeoutError
 
 
 def end_supervised(pid: int) -> None:
@@ -126,12 +211,27 @@ class Confinement:
     memory_mb: int | None = None
     """What each of its processes may allocate; address space that is only reserved does not count."""
     file_mb: int | None = None  # size of each file that it writes
+    sets_modes: bool = False  # whether it may set modes of files also where no mounts keep those of others
 
 
 def confinement_for(read: Iterable[str], write: Iterable[str], *, network: bool) -> Confinement:
     """What a program needs of any system, with files of its own."""
     devices = [*DEVICES, *map(str, Path("/dev").glob("nvidia*"))]
     return Confinement((*SYSTEM_FILES, *read), (*devices, *write), network)
+
+
+_PROBE = """
+import json, sys; sys.path.insert(0, sys.argv[1])
+import confined; print(json.dumps(confined.confine(["/"], [], [], network=False)))
+"""
+
+
+@lru_cache(maxsize=1)
+def held_by_confinement() -> tuple[str, ...]:
+    """What confines a program on this machine, as a confined one has found; empty where nothing does."""
+    command = [sys.executable, "-I", "-S", "-c", _PROBE, str(SUPERVISOR.parent)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+    return tuple(json.loads(done.stdout)) if done.returncode == 0 else ()
 
 
 @lru_cache(maxsize=1)
@@ -142,12 +242,9 @@ def why_not_confined() -> str | None:
     version = confined.landlock_version()
     if version < 1:
         return "its kernel has no Landlock (Linux 5.13 or later, and not switched off)"
-    if version >= 4:
+    if version >= 4 or any("network" in held for held in held_by_confinement()):
         return None
-    probe = "sys.path[:0] = sys.argv[1:]; import confined; sys.exit(not confined.leave_namespaces())"
-    command = [sys.executable, "-I", "-S", "-c", f"import sys; {probe}", str(LAUNCHER.parent)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
-    return None if done.returncode == 0 else "it allows no namespaces, by which the network would be closed"
+    return "it allows no namespaces, by which the network would be closed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +263,7 @@ def processes_below(pid: int) -> list[Process]:
     pending = _children(pid)
     while pending:
         child = pending.pop()
-        if child not in found and (process := _look_at(child)) is not None:
+        if child not in found and (process := look_at(child)) is not None:
             found[child] = process
             pending += _children(child)
     return list(found.values())
@@ -175,7 +272,7 @@ def processes_below(pid: int) -> list[Process]:
 def usage_of(processes: Iterable[Process]) -> tuple[float, float]:
     """MB of memory and seconds of CPU time of all: what several hold counts once, also if mapped nowhere."""
     listed = list(processes)
-    hidden_mb = sum(_anonymous_files(p.pid for p in listed).values())
+    hidden_mb = sum(open_files_mb((p.pid for p in listed), in_memory=True).values())
     memory_mb = sum(p.memory_mb for p in listed)
     if len(listed) > 1 or hidden_mb:
         shares = [_shared_out_mb(p.pid) for p in listed]
@@ -245,7 +342,7 @@ def _marked(mark: str) -> list[Process]:
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if mark.encode() in (entry / "environ").read_bytes().split(b"\0"):
-                found.append(_look_at(int(entry.name)))
+                found.append(look_at(int(entry.name)))
     return [process for process in found if process is not None]
 
 
@@ -254,7 +351,8 @@ def _send(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def _look_at(pid: int) -> Process | None:
+def look_at(pid: int) -> Process | None:
+    """What the system says of one process; None if there is none or it does not tell."""
     fields = _stat(pid)
     if fields is None:
         return None
@@ -278,16 +376,20 @@ def _shared_out_mb(pid: int) -> tuple[float, float]:
     return found["Pss_Anon"] + found["Pss_File"], found["Pss_Shmem"]
 
 
-def _anonymous_files(pids: Iterable[int]) -> dict[tuple[int, int], float]:
-    """Files without a name that processes hold (`memfd_create`), mapped or not, each once, with their MB."""
+def open_files_mb(pids: Iterable[int], *, in_memory: bool) -> dict[tuple[int, int], float]:
+    """Return the MB of files without a name that processes hold open, mapped or not, each file once: those in
+    memory (`memfd_create`), or those on disk, which were removed.
+    """
     found: dict[tuple[int, int], float] = {}
     for pid in pids:
         with contextlib.suppress(OSError):
             for entry in os.scandir(f"/proc/{pid}/fd"):
                 with contextlib.suppress(OSError):
-                    if str(Path(entry.path).readlink()).startswith("/memfd:"):
+                    is_memory = str(Path(entry.path).readlink()).startswith("/memfd:")
+                    if is_memory == in_memory:
                         state = entry.stat()
-                        found[state.st_dev, state.st_ino] = state.st_blocks * 512 / 2**20
+                        if (stat.S_ISREG(state.st_mode) and not state.st_nlink) or is_memory:
+                            found[state.st_dev, state.st_ino] = state.st_blocks * 512 / 2**20
     return found
 
 
@@ -309,22 +411,6 @@ def _children(pid: int) -> list[int]:
     return children
 
 
-def start_confined(
-    command: Sequence[str], rights: Confinement, *, cwd: Path, env: Mapping[str, str]
-) -> subprocess.Popen[bytes]:
-    """Start a program that has no more than these rights, in a process group of its own, without streams."""
-    wanted = json.dumps(dataclasses.asdict(rights))
-    return subprocess.Popen(
-        [sys.executable, "-I", "-S", str(LAUNCHER), wanted, *command],
-        cwd=cwd,
-        env=dict(env),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-
-
 def run_program(
     argv: Sequence[str],
     rights: Confinement | None,
@@ -336,11 +422,10 @@ def run_program(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a program to its end; nothing that it has started outlives it, or us, or the time that it has.
 
-    `rights`: what it may use, on a machine that can confine, None for all that we may use; `given`: what it
-    reads. OSError if it cannot be started, subprocess.TimeoutExpired if it took longer than it may.
+    `rights`: what it may use, as far as this machine can confine, None for all that we may use; `given`: what
+    it reads. OSError if it cannot be started, subprocess.TimeoutExpired if it took longer than it may.
     """
-    confinement = rights if why_not_confined() is None else None
-    running = Supervised(argv, env=env, cwd=str(cwd), confinement=confinement)
+    running = Supervised(argv, env=env, cwd=str(cwd), confinement=rights)
     with running.process:
         try:
             running.begin()
@@ -398,23 +483,3 @@ def tool_rights(
     """What a program may use that works on input of others: its files, no network, bounded means."""
     found = confinement_for([*read, *_TOOL_FILES], write, network=False)
     return dataclasses.replace(found, cpu_s=cpu_s, memory_mb=memory_mb, file_mb=file_mb)
-
-
-def process_pool(n: int) -> ProcessPoolExecutor:
-    """Fresh processes of our own that end with this one, however it ends.
-
-    By themselves they would wait for ever: each holds the writing end of the pipe from which it reads.
-    """
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(n, mp_context=context, initializer=_end_with_parent)
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-
-    def wait() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=wait, daemon=True).start()

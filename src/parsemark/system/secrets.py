@@ -1,7 +1,8 @@
-"""Keys and passwords of this process's environment: never stored, never printed.
+"""Keys and passwords of this process's environment: never stored, never printed. Folders: never stored.
 
 A secret is the value of a variable whose name says so (`…_KEY`, `…_TOKEN`, `…SECRET…`, `…PASSWORD…`). What is
-stored or printed of programs that were given one goes through `masked` first.
+stored or printed of programs that were given one goes through `masked` first, and what is stored of a message
+through `without_folders`: runs are published.
 """
 
 import json
@@ -10,6 +11,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 MASK = "[secret]"
@@ -17,6 +19,12 @@ _NAME = re.compile(
     r"SECRET|PASSWORD|PASSWD|PASSPHRASE|APIKEY|(?:^|_)(?:KEYS?|TOKENS?|PASS|CREDENTIALS?)(?:_|$)|TOKEN$|KEY$",
     re.I,
 )
+_FOLDERS = re.compile(
+    r"""(?<=['"])(?:file:/{2,3}|~)?/(?:[^/'"\n]+/+)+(?=[^/'"\n])"""  # in quotes, also with blanks
+    r"""|(?:(?<=:)/(?!/)|\bfile:/{2,3}|(?<![\w/.<~:\\])~?/+)(?:[^/\s'"<>]+/+)+(?=[^/\s'"<>])"""
+)
+"""All of an absolute path but its last name; no address of the web, no end of a tag, no fraction."""
+_HOMES = r"(?<!\w\w)/(?:home|Users)/[^/\s'\":,;)<>]+"
 _MIN_CHARS = 6  # shorter values stand in ordinary texts by chance
 
 
@@ -37,6 +45,22 @@ def masked_bytes(data: bytes) -> bytes:
     text = data.decode("utf-8", "surrogateescape")
     clean = masked(text)
     return data if clean == text else clean.encode("utf-8", "surrogateescape")
+
+
+def without_folders(text: str) -> str:
+    """The text with the last name only of each absolute path, and `~` for a home folder.
+
+    >>> without_folders("PDFError: cannot open '/data/of/anna b/page.pdf' (/home/anna)")
+    "PDFError: cannot open 'page.pdf' (~)"
+    """
+    return text if "/" not in text else _FOLDERS.sub("", _homes(str(Path.home())).sub("~", text))
+
+
+@lru_cache(maxsize=8)
+def _homes(own: str) -> re.Pattern[str]:
+    """Matches this home folder, whatever is in its name, and those of others."""
+    mine = rf"(?<!\w\w){re.escape(own)}(?![\w-])|" if own.strip("/") else ""
+    return re.compile(mine + _HOMES)
 
 
 @lru_cache(maxsize=8)

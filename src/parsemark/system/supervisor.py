@@ -15,6 +15,7 @@ Only the standard library, and only what starts fast.
 import contextlib
 import ctypes
 import os
+import resource
 import select
 import signal
 import sys
@@ -29,6 +30,7 @@ def main() -> None:
     # Linux gives us the orphans among our descendants; elsewhere only the process group is ended.
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     alarm = catch_signals()
     if not os.read(lifeline, 1):
         os._exit(0)
@@ -60,7 +62,8 @@ def start(program: list[str], confinement: str) -> int:
     if child:
         return child
     os.setsid()
-    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+    ignored = (signal.SIGPIPE, signal.SIGXFSZ)  # by Python, and the program would inherit that
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, *ignored):
         signal.signal(number, signal.SIG_DFL)
     try:
         if confinement and not confine(confinement):
@@ -73,13 +76,15 @@ def start(program: list[str], confinement: str) -> int:
 
 
 def confine(confinement: str) -> bool:
-    """Give up rights; False if that cannot be."""
+    """Give up rights; False if that cannot be, and must be."""
     import json
 
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - starts faster
     import confined  # type: ignore[import-not-found,unused-ignore] # beside this script
 
-    return bool(confined.confine(**json.loads(confinement)))
+    rights = json.loads(confinement)
+    required = rights.pop("required")
+    return bool(confined.confine(**rights)) or not required
 
 
 def wait_for_an_end(child: int, lifeline: int, alarm: int) -> int | None:

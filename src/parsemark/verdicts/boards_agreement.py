@@ -37,7 +37,6 @@ SOURCES = {
     "matching": "Which table of an output answers which true one: one measure under the rules of both.",
     "measures": "What is left when all that is alike: the measures themselves, and how text is matched.",
 }
-IN_ORDER = "tables(match=order)"  # scored to tell what matching does, and no board of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +147,7 @@ def board_agreement(run: Run, asked: Collection[str] = ()) -> BoardAgreement:
     if len(raw) < (1 if len(asked) == 1 else 2):
         raise UsageError(
             f"{run.path} has {len(raw)} protocols that tell its parsers apart; agreement of ranks needs "
-            f"two. Score it by more: parsemark boards {run.path} --protocol document"
+            f"two. Score it by more: parsemark study agreement {run.path} --protocol document"
         )
     parsers = tuple(next(iter(raw.values())).parsers)
     pairs = [_pair(a, b, raw, neutral, rules) for a, b in combinations(raw, 2)]
@@ -174,18 +173,18 @@ def _boards(run: Run) -> tuple[Boards, Boards, BoardsByRule]:
         figures = {f.info.name: f for f in complete_sums(protocol, tables)}
         summary, documents = run.summary(spec), tuple(dict.fromkeys(tables.places.documents))
         primary = summary.primary
-        chosen = summary.settings.get("match", "") if protocol.name == "tables" else ""
+        chosen = summary.settings.get("match", "") if protocol.matching_rules else ""
         board = _Board(protocol, figures, primary, tables.parsers, documents, chosen)
         # One that does not tell parsers apart, as it has no truth here, ranks nobody.
         values = board.draws()[0] if primary in figures else np.zeros(1)
         if len(np.unique(np.round(values[np.isfinite(values)], 12))) < 2:
             continue
         own = with_options(spec, serialise="raw")
-        for rule in {"tables": ("bbox", "content", "ngrams"), IN_ORDER: ("order",)}.get(own, ()):
+        for rule in protocol.matching_rules.get(own, ()):
             matched = get_protocol(with_options(spec, match=rule))
             sums = {f.info.name: f for f in complete_sums(matched, tables)}
             rules[protocol.serialise, rule] = _Board(matched, sums, primary, tables.parsers, documents)
-        if own != IN_ORDER:
+        if own not in list(protocol.matching_rules)[1:]:
             (raw if protocol.serialise == "raw" else neutral)[own] = board
     return raw, neutral, rules
 

@@ -1,23 +1,30 @@
 """Two parsers of a run, or the same parsers in two runs: how far apart are they, and how sure is that?
 
-The verdict on a pair is made in one place, `protocols.figures.pair_verdicts`, for leaderboards and `compare`.
+The verdict on a pair is made in one place, `run_scores.pair_verdicts`, for leaderboards and `compare`.
 """
 
+import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from parsemark.errors import UsageError, require_known
-from parsemark.plain_words import counted
+from parsemark.notebook import MOST_ROWS, html_lines, html_table
+from parsemark.plain_words import counted, format_value, rounded, signed, signed_interval, state_words
 from parsemark.protocols import FigureInfo, PageProtocol, RunTables, Summary, Verdict, get_protocol
-from parsemark.protocols.figures.figure import FigureSums, Floats
-from parsemark.protocols.figures.pair_verdicts import rank, verdicts_on_pairs
 from parsemark.protocols.run_data.broken_pages import complete_sums
-from parsemark.protocols.run_data.tables import Places
+from parsemark.protocols.run_scores.pair_verdicts import rank, verdicts_on_pairs
+from parsemark.protocols.run_scores.sums import FigureSums, Floats
 from parsemark.specs import Spec, parse_spec
+from parsemark.stats.intervals import RunVariance
 from parsemark.store import Run, report_damage
+from parsemark.store.run_tables import Places
+
+Bucket = Literal["fixed", "regressed", "still_failing", "unchanged"]
+SAME_SCORE = 1e-9  # scores that are as near as this are the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,9 @@ class Comparison:
     n_pages: int
     extent: str  # on how many pages of how many documents
     pages: tuple[PageDifference, ...]  # pages that differ, largest difference first
+    n_scored: int = 0  # pages on which both have a score
+    n_perfect: int = 0  # pages on which both have the best possible score
+    is_incomplete: bool = False  # whether answers are still to be had: until then nothing is decided
 
     @property
     def gain(self) -> float | None:
@@ -57,9 +67,45 @@ class Comparison:
             return None
         return difference if self.info(self.primary.figure).higher_is_better else 0.0 - difference
 
+    @property
+    def buckets(self) -> dict[Bucket, int]:
+        """Count the pages on which A fixed or regressed against B, still fails, or is unchanged.
+
+        Fixed: a better score than B. Regressed: a worse one. Still failing: the same score, below the best
+        possible one. Unchanged: the best possible score of both.
+        """
+        higher = self.info(self.primary.figure).higher_is_better
+        fixed = sum((page.difference > 0) == higher for page in self.pages)
+        same = self.n_scored - len(self.pages)
+        return {
+            "fixed": fixed,
+            "regressed": len(self.pages) - fixed,
+            "still_failing": same - self.n_perfect,
+            "unchanged": self.n_perfect,
+        }
+
     def info(self, figure: str) -> FigureInfo:
         """What a figure is."""
         return next(info for info in self.infos if info.name == figure)
+
+    def _repr_html_(self) -> str:
+        """Show the differences in a notebook: every score, and the pages that differ most."""
+        rows = [
+            [
+                self.info(v.figure).label,
+                *(format_value(value, self.info(v.figure).style) for value in (v.value_a, v.value_b)),
+                f"{signed(v.difference)} {signed_interval(v.low, v.high)}".strip(),
+                state_words(v.state),
+            ]
+            for v in self.verdicts
+        ]
+        pages = [[p.sample, rounded(p.a), rounded(p.b), signed(p.difference)] for p in self.pages]
+        heads = ["score", self.a, self.b, f"{self.a} − {self.b}", self.a]
+        parts = [html_table(heads, rows, f"{self.a} and {self.b} on {self.extent}")]
+        if pages:
+            shown = pages[:MOST_ROWS]
+            parts.append(html_table(["page", self.a, self.b, "difference"], shown, "Pages that differ"))
+        return "".join(parts)
 
 
 def compare_parsers(run: Run, a: str, b: str, protocol: str | None = None) -> Comparison:
@@ -81,6 +127,11 @@ class RunComparison:
     only_old: tuple[str, ...]
     only_new: tuple[str, ...]
     protocol: str | None = None  # by which both were scored
+
+    def _repr_html_(self) -> str:
+        """Show the differences of each parser in a notebook."""
+        head = [f"New minus old, by {self.protocol}."] if self.protocol else []
+        return html_lines(head) + "".join(comparison._repr_html_() for comparison in self.comparisons)
 
     def drops(self, below: float = 0.0) -> list[Comparison]:
         """Parsers whose primary figure is worse, and by more than allowed."""
@@ -130,7 +181,7 @@ def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparis
             f"{old.path} and {new.path} have no parser in common, so there is nothing to compare."
         )
     if new.is_baseline and not old.is_baseline:
-        raise UsageError(f"{new.path} is a baseline and {old.path} a run. Exchange --old and --new.")
+        raise UsageError(f"{new.path} is a baseline and {old.path} a run. Exchange RUN and --old.")
     require_same_corpus(old, new)
     # Without a wish: the first protocol of the new run that the old one was scored by, too.
     wanted = protocol or next((spec for spec in new.protocols if spec in old.protocols), None)
@@ -187,6 +238,9 @@ def compare_in_tables(
         raise UsageError(f"{name} gives nothing that {summary.protocol} scores; it has figures of: {scored}.")
     # A ranking leaves out parsers without a value, and has no verdicts where nobody earned anything.
     verdicts = [rank(f).verdict(a, b) or verdicts_on_pairs(f, [(a, b)])[0] for f in compared]
+    if summary.ranking.is_incomplete:
+        undecided = _comparison(compared, [verdict.undecided() for verdict in verdicts], a, b)
+        return dataclasses.replace(undecided, is_incomplete=True)
     return _comparison(compared, verdicts, a, b)
 
 
@@ -208,7 +262,7 @@ def compare_sides(
     if not joined or not joined[0].samples:
         raise UsageError("The two runs share no page with a truth, so there is nothing to compare.")
     pairs = [(f"{p} (new)", f"{p} (old)") for p in parsers]
-    by_figure = (verdicts_on_pairs(f, pairs, of_these_kinds=True) for f in joined)
+    by_figure = (verdicts_on_pairs(f, pairs) for f in joined)
     by_pair = zip(*by_figure, strict=True)
     return [_comparison(joined, own, *pair) for pair, own in zip(pairs, by_pair, strict=True)]
 
@@ -244,13 +298,15 @@ def _join(new: FigureSums, old: FigureSums, parsers: Sequence[str]) -> FigureSum
     """One figure of both runs on the pages that both have; each parser is there twice."""
     shared = sorted(set(new.samples) & set(old.samples))
     sums: dict[str, Floats] = {}
+    variance: dict[str, RunVariance] = {}
     for name, figure in (("new", new), ("old", old)):
         position = {sample: k for k, sample in enumerate(figure.samples)}
         rows = np.array([position[sample] for sample in shared], dtype=int)
         sums |= {f"{parser} ({name})": figure.sums[parser][rows] for parser in parsers}
-    places = Places(new.samples, new.documents, new.kinds).among(shared)
+        variance |= {f"{parser} ({name})": of for parser, of in figure.run_variance.items()}
+    places = Places(new.samples, new.documents, new.division).among(shared)
     how = new.statistic, new.denominator, new.page_statistic
-    return FigureSums(new.info, places.samples, places.documents, sums, *how, places.kinds)
+    return FigureSums(new.info, places.samples, places.documents, sums, *how, places.division, variance)
 
 
 def _comparison(figures: Sequence[FigureSums], verdicts: Sequence[Verdict], a: str, b: str) -> Comparison:
@@ -259,7 +315,10 @@ def _comparison(figures: Sequence[FigureSums], verdicts: Sequence[Verdict], a: s
     rows = [PageDifference(s, float(x), float(y)) for s, x, y in values if np.isfinite(x) and np.isfinite(y)]
     changed = sorted((r for r in rows if r.difference != 0), key=lambda r: (-abs(r.difference), r.sample))
     infos, n_pages = tuple(f.info for f in figures), len(first.samples)
-    return Comparison(a, b, verdicts[0], tuple(verdicts), infos, n_pages, extent(first), tuple(changed))
+    best = first.info.top if first.info.higher_is_better else 0.0
+    n_perfect = 0 if best is None else sum(r.a == r.b and abs(r.a - best) < SAME_SCORE for r in rows)
+    whole = tuple(verdicts), infos, n_pages, extent(first), tuple(changed), len(rows), n_perfect
+    return Comparison(a, b, verdicts[0], *whole)
 
 
 def extent(figure: FigureSums) -> str:

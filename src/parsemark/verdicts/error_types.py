@@ -33,7 +33,7 @@ STORED = "errors.parquet"  # in the folder of a protocol of a baseline, which ha
 
 @dataclass(frozen=True, slots=True)
 class ErrorChange:
-    """How often a type of error happened before and happens now."""
+    """How many elements had a type of error before and have it now: what the report counts."""
 
     label: str
     old: int
@@ -160,10 +160,10 @@ def changes_of(before: Mapping[str, int], now: Mapping[str, int], kinds: Sequenc
 
 
 def error_counts(rows: pl.DataFrame | None, parser: str) -> dict[str, Counter[str]]:
-    """Sample to how often each type of error happens on it."""
+    """Sample to how many of its elements have each type of error."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
     if rows is not None:
-        own = rows.filter(pl.col("parser") == parser).group_by("sample", "error").agg(pl.col("n").sum())
+        own = rows.filter(pl.col("parser") == parser).group_by("sample", "error").len()
         for sample, error, n in own.iter_rows():
             found[sample][error] = n
     return found

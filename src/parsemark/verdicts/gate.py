@@ -8,22 +8,32 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import polars as pl
-
 from parsemark.errors import UsageError
-from parsemark.plain_words import counted
-from parsemark.protocols import FigureInfo, PageProtocol, RunTables, get_protocol
+from parsemark.plain_words import counted, listed, rounded, signed
+from parsemark.protocols import FigureInfo, PageProtocol, get_protocol
 from parsemark.store import Run
 from parsemark.system.files import make_folder, write_bytes
 from parsemark.verdicts import gate_checks
 from parsemark.verdicts.comparison import (
+    Bucket,
+    Comparison,
     compare_sides,
     require_comparable,
     require_same_corpus,
     require_same_pages,
 )
 from parsemark.verdicts.error_types import Changes, error_changes, stored_errors, write_errors
-from parsemark.verdicts.gate_checks import BEYOND_CHANCE, LOST, GateCheck, GateLimits, GateSide, WorsePage
+from parsemark.verdicts.gate_checks import (
+    BEYOND_CHANCE,
+    LOST,
+    MIN_CHANGE,
+    WORSE,
+    GateCheck,
+    GateLimits,
+    GateSide,
+    PageChanges,
+    WorsePage,
+)
 from parsemark.verdicts.time_ratios import Timing, timed_again, timing_between
 
 __all__ = [
@@ -32,6 +42,7 @@ __all__ = [
 ]  # fmt: skip
 
 _COMPARISON = "comparison with the old run"
+SHOWN_UNJUDGED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +66,9 @@ class GateResult:
     skipped: tuple[Skipped, ...] = ()  # a limit that was not looked at must not look as if it had been kept
     worse: tuple[WorsePage, ...] = ()  # every page that got worse, of each parser the largest drop first
     errors: Mapping[str, Changes] = field(default_factory=dict)  # parser to its types of errors, old and new
+    verdicts: tuple[str, ...] = ()  # what became of each parser, in a sentence
+    buckets: Mapping[str, Mapping[Bucket, int]] = field(default_factory=dict)
+    """Parser to the number of pages that it fixed, regressed on, still fails on, or left unchanged."""
 
     @property
     def passed(self) -> bool:
@@ -83,7 +97,7 @@ def gate_runs(
     if old is not None and new.is_baseline and not old.is_baseline:
         raise UsageError(
             f"{new.path} is a baseline and {old.path} a run: a run is held against a baseline. Exchange "
-            "--old and --new."
+            "RUN and --old."
         )
     side = GateSide.of(new, protocol)
     chosen, known = list(parsers or side.tables.parsers), side.tables.parsers
@@ -94,7 +108,7 @@ def gate_runs(
     notes = [f"Figures of {side.summary.protocol}" + (f", matched by {rule}." if rule else ".")]
     if old is None:
         wanted = [name.removeprefix(f"{info.label}: ") for name in limits.needing_both(info)]
-        wanted = [name for name in wanted if name != BEYOND_CHANCE]
+        wanted = [name for name in wanted if name not in (BEYOND_CHANCE, WORSE)]
         wanted += [LOST] if limits.max_lost_tables is not None else []
         wanted += [title for _, title, _ in limits.ratios]
         skipped = [Skipped(p, name, "there is no old run") for p in chosen for name in wanted]
@@ -126,17 +140,20 @@ def gate_runs(
         replace(of, errors=stored_errors(run, of.summary.protocol, shared))
         for run, of in ((old, before), (new, side))
     )
-    timing = timing_between(old, new, shared)
+    timing = timing_between(old, new)
     if time_again and limits.max_slowdown is not None:
         timing = timed_again(old, new, shared, time_again, timing)
     against = check_against(get_protocol(side.summary.protocol), before, side, limits, shared, timing=timing)
-    notes += [_same_outputs(before.tables, side.tables, parser) for parser in shared]
     notes += [timing.note] if timing.note and limits.ratios else []
     if before.errors is None:
         notes.append("The baseline has no errors of the insides of tables; save it again to see them.")
     unmeasured = _not_checked(against.checks, info, limits, shared)
-    checks, said = (*alone, *against.checks), (*notes, *map(str, unmeasured))
-    return GateResult(checks, said, (*skipped, *unmeasured), against.worse, against.errors)
+    return replace(
+        against,
+        checks=(*alone, *against.checks),
+        notes=(*notes, *against.notes, *map(str, unmeasured)),
+        skipped=(*skipped, *unmeasured),
+    )
 
 
 def check_alone(side: GateSide, limits: GateLimits, parsers: Sequence[str]) -> list[GateCheck]:
@@ -166,17 +183,27 @@ def check_against(
     checks: list[GateCheck] = []
     worse: list[WorsePage] = []
     errors: dict[str, Changes] = {}
+    verdicts, notes = list[str](), list[str]()
     for parser, comparison in zip(parsers, compared, strict=True):
         pages = gate_checks.worse_pages(old, new, parser, comparison, kinds)
+        changes = PageChanges.of(old, new, parser, comparison)
+        verdicts.append(_verdict(parser, comparison, changes))
+        if changes.unjudged:
+            few = listed(changes.unjudged, SHOWN_UNJUDGED)
+            notes.append(
+                f"{parser}: the output changed on {counted(len(changes.unjudged), 'page')} without an effect "
+                f"on score or errors ({few}): {new.summary.protocol} does not judge what changed there."
+            )
         checks += gate_checks.minimum_checks(new, limits, parser)
-        checks += gate_checks.drop_checks(limits, parser, comparison, pages)
-        checks += gate_checks.failure_checks(old, new, limits, parser)
-        checks += gate_checks.lost_table_checks(old, new, limits, parser)
+        checks += gate_checks.drop_checks(limits, parser, comparison, pages, changes)
+        checks += gate_checks.failure_checks(old, new, limits, parser, changes.emptied)
+        checks += gate_checks.regression_checks(old, new, limits, parser, comparison, pages, changes, kinds)
         checks += gate_checks.ratio_checks(old, new, limits, parser, timing or Timing())
         worse += pages
         if old.errors is not None and new.errors is not None:
             errors[parser] = error_changes((old.errors, parser), (new.errors, parser), kinds)
-    return GateResult(tuple(checks), worse=tuple(worse), errors=errors)
+    buckets = {parser: comparison.buckets for parser, comparison in zip(parsers, compared, strict=True)}
+    return GateResult(tuple(checks), tuple(notes), (), tuple(worse), errors, tuple(verdicts), buckets)
 
 
 def save_baseline(run: Run, folder: Path) -> Path:
@@ -192,6 +219,8 @@ def save_baseline(run: Run, folder: Path) -> Path:
         write_bytes(folder / target, path.read_bytes())
     for spec in run.protocols:
         write_errors(run, spec, folder / run.protocol_folder(spec).relative_to(run.path))
+    for again in run.repeats:
+        save_baseline(again, folder / again.path.relative_to(run.path))
     return folder
 
 
@@ -205,13 +234,32 @@ def _not_checked(
     return [Skipped(p, name, why) for p in parsers for name, why in wanted if (p, name) not in done]
 
 
-def _same_outputs(old: RunTables, new: RunTables, parser: str) -> str:
-    """Say on how many pages both runs hold the same output: there a difference is no noise of the parser."""
-    own = (pl.col("parser") == parser) & pl.col("blob").is_not_null()
-    before, now = (dict(side.read("parses", "sample", "blob", where=own).iter_rows()) for side in (old, new))
-    both = before.keys() & now.keys()
-    n_same = sum(before[sample] == now[sample] for sample in both)
-    pages = counted(len(both), "page")
-    if both and n_same == len(both):
-        return f"{parser}: its outputs are the same, byte for byte, on all of {pages}."
-    return f"{parser}: its outputs are the same on {n_same} of {pages}; what differs is on the others."
+def _verdict(parser: str, comparison: Comparison, changes: PageChanges) -> str:
+    """Say in a sentence what became of a parser."""
+    n_pages = len(changes.same) + len(changes.differ)
+    pages, verdict = counted(n_pages, "page"), comparison.primary
+    if n_pages and not changes.differ:
+        if not comparison.pages:
+            return f"{parser}: identical outputs on all of {pages}."
+        if changes.gains.keys() <= changes.same:
+            return (
+                f"{parser}: identical outputs on all of {pages}, yet other scores: the scoring changed, "
+                "not the parser. Score both runs again, with one version of parsemark."
+            )
+    said = f"{parser}: its outputs differ on {len(changes.differ)} of {pages}"
+    if comparison.gain is None:
+        return f"{said}."
+    if not comparison.pages:
+        return f"{said}; its score is the same on every page."
+    up = sum(gain > MIN_CHANGE for gain in changes.gains.values())
+    down = sum(gain < -MIN_CHANGE for gain in changes.gains.values())
+    became = {"better": "improved", "worse": "got worse"}.get(
+        verdict.state, "improved on these pages" if comparison.gain > 0 else "got worse on these pages"
+    )
+    if comparison.gain == 0:
+        became = "as good as before"
+    label = comparison.info(verdict.figure).label
+    values = f"{label} {rounded(verdict.value_b)} → {rounded(verdict.value_a)} ({signed(verdict.difference)})"
+    return (
+        f"{parser} {became}: {values}, {counted(up, 'page')} better, {down} worse; {said.partition(': ')[2]}."
+    )

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from parsemark.errors import UsageError
+from parsemark.formats.model_json import prediction_from_json
 from parsemark.model import Status
-from parsemark.plain_words import one_line, rounded, signed, signed_interval
+from parsemark.plain_words import counted, one_line, rounded, signed, signed_interval
 from parsemark.protocols import FigureInfo, Presentation, RunTables, Summary
 from parsemark.protocols.presentation import ErrorKind, ScoredTables
 from parsemark.protocols.run_data.broken_pages import broken_pages
-from parsemark.protocols.run_data.unread_pages import unscored
+from parsemark.protocols.run_data.unread_pages import says_anything, unscored
 from parsemark.store import Run
 from parsemark.verdicts.comparison import Comparison
 from parsemark.verdicts.error_types import changes_of, error_counts, match_errors
-from parsemark.verdicts.time_ratios import Timing, time_ratio
+from parsemark.verdicts.time_ratios import Timing, slower_pages, time_ratio
 
 _TABLE = "table"
 BEYOND_CHANCE = "no drop beyond chance"
@@ -26,12 +29,22 @@ _PLAIN = "plain drop"
 LOST = "lost tables"
 _PAGE_DROP = "largest drop of a page"
 _FAILING = "failing pages"
+WORSE = "pages that got worse"
+ERRORS = "errors that rose"
+OFFSET = 2
+"""What got worse is a regression if it is more than so many times what got better: outputs that vary by
+chance vary both ways."""
+MIN_CHANGE = 0.005  # of a page's score; less is neither worse nor better
+_BALANCE = f"≤ {OFFSET} × better"
 QUESTIONS = {
-    BEYOND_CHANCE: "would other documents like these show a drop, too? The interval is over documents.",
+    BEYOND_CHANCE: "would other documents like these show a drop, too?",
     _PLAIN: "how much worse is the figure on these very pages? Exact; chance plays no part.",
-    LOST: "which true tables were found before and are not found now? Exact.",
+    LOST: "which true tables were found before and are not found now?",
+    WORSE: f"did more pages get worse than {OFFSET} times those that got better? Outputs that are the same "
+    "byte for byte and failing pages are left out.",
+    ERRORS: "which types of errors rose on pages that did not get better?",
     _PAGE_DROP: "how much worse is the page that lost most? Exact.",
-    _FAILING: "which pages fail that did not fail before? Exact.",
+    _FAILING: "which pages fail, or return nothing, that did not before? Exact.",
     "CPU time": "is it slower than allowed, and slower at all beyond the noise of timing?",
     "peak memory": "does it take more memory than allowed, and more at all beyond the noise?",
 }
@@ -45,7 +58,12 @@ class GateLimits:
     minimum: Mapping[str, float] = field(default_factory=dict)  # figure to its least value in the new run
     max_drop: float | None = None  # of the primary figure, whatever chance says
     interval: bool = True  # whether a drop beyond chance fails, however small
-    max_failures: int | None = 0  # pages that fail now and did not before; without an old run, all that fail
+    regressions: bool = (
+        True  # whether pages that got worse, lost tables and errors that rose fail, on balance
+    )
+    max_failures: int | None = (
+        0  # pages that fail or are empty and were not; without an old run, all that fail
+    )
     max_lost_tables: int | None = None  # true tables that were found before and are not found now
     max_page_drop: float | None = None  # of the primary figure on any single page
     max_slowdown: float | None = None  # ratio of CPU time per page, new to old
@@ -56,7 +74,7 @@ class GateLimits:
         limits = {**self.minimum, **{name: getattr(self, name) for name in named}}
         for name, value in limits.items():
             if value is not None and math.isnan(value):
-                raise UsageError(f"The limit of {name} is no number, so nothing could be held against it.")
+                raise UsageError(f"The limit of {name} is not a number.")
 
     @property
     def ratios(self) -> list[tuple[str, str, float]]:
@@ -71,6 +89,7 @@ class GateLimits:
             (self.interval, f"{info.label}: {BEYOND_CHANCE}"),
             (self.max_drop is not None, f"{info.label}: {_PLAIN}"),
             (self.max_page_drop is not None, f"{info.label}: {_PAGE_DROP}"),
+            (self.regressions, f"{info.label}: {WORSE}"),
         )
         return [name for is_wanted, name in wanted if is_wanted]
 
@@ -152,13 +171,75 @@ class GateSide:
         }
 
 
+@dataclass(frozen=True)
+class PageChanges:
+    """What changed on the pages of a parser between two runs, in its outputs, its score and its errors."""
+
+    same: frozenset[str]  # pages with the same output, byte for byte, in both runs
+    differ: frozenset[str]  # pages with another output; pages without one in a run are in neither
+    gains: Mapping[str, float]  # page to how much better its score is now; pages with equal scores are absent
+    before: Mapping[str, Mapping[str, int]]  # page to its errors by type
+    now: Mapping[str, Mapping[str, int]]
+    emptied: Mapping[str, str]  # pages that return nothing now and did before, in words
+
+    @classmethod
+    def of(cls, old: GateSide, new: GateSide, parser: str, comparison: Comparison) -> PageChanges:
+        """Find what changed."""
+        own = (pl.col("parser") == parser) & (pl.col("status") == "ok") & pl.col("blob").is_not_null()
+        outputs = [
+            {sample: (blob, n_bytes) for sample, blob, n_bytes in rows.iter_rows()}
+            for side in (old, new)
+            for rows in [side.tables.read("parses", "sample", "blob", "n_bytes", where=own)]
+        ]
+        both = frozenset(outputs[0].keys() & outputs[1].keys())
+        same = frozenset(sample for sample in both if outputs[0][sample][0] == outputs[1][sample][0])
+        sign = 1 if comparison.info(comparison.primary.figure).higher_is_better else -1
+        gains = {page.sample: sign * page.difference for page in comparison.pages}
+        before, now = (error_counts(side.errors, parser) for side in (old, new))
+        changes = cls(same, both - same, gains, before, now, {})
+        smaller = [
+            s for s in changes.differ
+            if (outputs[1][s][1] or 0) < (outputs[0][s][1] or 0) and changes.state(s) <= 0
+        ]  # fmt: skip
+        emptied = {
+            s: f"returns nothing ({outputs[0][s][1]:,} bytes before)" for s in _empty(new, parser, smaller)
+        }
+        return PageChanges(same, changes.differ, gains, before, now, emptied)
+
+    def state(self, sample: str) -> int:
+        """1 where a page got better, -1 where it got worse: by its score; if that stayed, by its errors."""
+        gain = self.gains.get(sample, 0.0)
+        if abs(gain) <= MIN_CHANGE:
+            gain = sum(self.before.get(sample, {}).values()) - sum(self.now.get(sample, {}).values())
+        return (gain > 0) - (gain < 0)
+
+    @property
+    def unjudged(self) -> list[str]:
+        """Pages whose output changed, and neither score nor errors did."""
+        return sorted(
+            s for s in self.differ
+            if s not in self.gains and self.before.get(s, {}) == self.now.get(s, {}) and s not in self.emptied
+        )  # fmt: skip
+
+
+def _empty(side: GateSide, parser: str, samples: Sequence[str]) -> list[str]:
+    """Those of these pages on which an output says nothing."""
+    if not samples:
+        return []
+    own = (pl.col("parser") == parser) & pl.col("sample").is_in(samples) & pl.col("prediction").is_not_null()
+    rows = side.tables.read("predictions", "sample", "prediction", where=own)
+    return sorted(
+        s for s, text in rows.iter_rows() if not says_anything(prediction_from_json(json.loads(text)))
+    )
+
+
 def minimum_checks(side: GateSide, limits: GateLimits, parser: str) -> Checks:
     """Check the least values of figures."""
     for figure, least in limits.minimum.items():
         known = side.summary.figure(parser, figure)
         if known is None and figure not in {info.name for info in side.summary.figures}:
             names = ", ".join(info.name for info in side.summary.figures)
-            raise UsageError(f"There is no figure {figure!r} in {side.summary.protocol}; there are: {names}.")
+            raise UsageError(f"{side.summary.protocol} has no score {figure!r}; choose one of: {names}.")
         value = None if known is None else known.value
         info = side.summary.info(figure)
         good = value is not None and (value >= least if info.higher_is_better else value <= least)
@@ -168,7 +249,7 @@ def minimum_checks(side: GateSide, limits: GateLimits, parser: str) -> Checks:
 
 
 def drop_checks(
-    limits: GateLimits, parser: str, comparison: Comparison, worse: Sequence[WorsePage]
+    limits: GateLimits, parser: str, comparison: Comparison, worse: Sequence[WorsePage], changes: PageChanges
 ) -> Checks:
     """Check the primary figure: beyond chance, as it stands, and on the page that fell most."""
     verdict, gain = comparison.primary, comparison.gain
@@ -179,6 +260,9 @@ def drop_checks(
     if verdict.low is not None and verdict.high is not None:
         interval = f" ({signed_interval(verdict.low, verdict.high)})"
     found = f"{rounded(verdict.value_b)} → {rounded(verdict.value_a)}, {signed(verdict.difference)}{interval}"
+    if not comparison.pages:
+        why = "as before on every page" if changes.differ else "identical outputs"
+        found = f"{rounded(verdict.value_a)}, {why}"
     pages = tuple(str(page) for page in worse)
     if limits.interval:
         is_worse = verdict.state == "worse"
@@ -196,35 +280,109 @@ def drop_checks(
         yield GateCheck(parser, name, not over, f"{rounded(most)} ({len(over)} over)", allowed, listed)
 
 
-def lost_table_checks(old: GateSide, new: GateSide, limits: GateLimits, parser: str) -> Checks:
-    """Check the true tables that were found before and are not found now."""
-    allowed = limits.max_lost_tables
-    if allowed is not None:
-        before, failing = old.found_tables(parser), new.failing(parser)
-        lost = sorted(before - new.found_tables(parser))
-        pages = tuple(f"{s}: table {t}, {failing.get(s, 'not found')}" for s, t in lost)
-        found = f"{len(lost)} of {len(before)}"
-        yield GateCheck(parser, LOST, len(lost) <= allowed, found, f"≤ {allowed}", pages)
+def regression_checks(
+    old: GateSide,
+    new: GateSide,
+    limits: GateLimits,
+    parser: str,
+    comparison: Comparison,
+    worse: Sequence[WorsePage],
+    changes: PageChanges,
+    kinds: Sequence[ErrorKind],
+) -> Checks:
+    """Check what a maintainer would call a regression: pages, tables and types of errors that got worse, on
+    balance. A page with the same output cannot have; one that fails is checked as such.
+    """
+    left_out = set(changes.same)
+    if limits.max_failures is not None:
+        left_out |= old.failing(parser).keys() | new.failing(parser).keys()
+    yield from _lost_table_checks(old, new, limits, parser, left_out)
+    if not limits.regressions:
+        return
+    gains = {s: gain for s, gain in changes.gains.items() if s not in left_out and abs(gain) > MIN_CHANGE}
+    if comparison.gain is not None:
+        down = [page for page in worse if gains.get(page.sample, 0.0) < 0]
+        n_up = len(gains) - len(down)
+        name = f"{comparison.info(comparison.primary.figure).label}: {WORSE}"
+        passed, found = len(down) <= OFFSET * n_up, f"{len(down)} worse, {n_up} better"
+        yield GateCheck(parser, name, passed, found, _BALANCE, () if passed else tuple(map(str, down)))
+    if kinds and old.errors is not None and new.errors is not None:
+        yield _error_check(parser, changes, left_out, kinds)
 
 
-def failure_checks(old: GateSide | None, new: GateSide, limits: GateLimits, parser: str) -> Checks:
-    """Check the pages that fail now and did not before; without an old run, all that are in scores."""
+def _error_check(
+    parser: str, changes: PageChanges, left_out: set[str], kinds: Sequence[ErrorKind]
+) -> GateCheck:
+    """Check each type of error: the pages on which it rose, against those on which it fell."""
+    rose, fell = dict[str, list[str]](), Counter[str]()
+    for sample in sorted((changes.before.keys() | changes.now.keys()) - left_out):
+        before, now = changes.before.get(sample, {}), changes.now.get(sample, {})
+        state = changes.state(sample)
+        for kind in kinds:
+            more = now.get(kind.name, 0) - before.get(kind.name, 0)
+            if more > 0 and state < 0:
+                rose.setdefault(kind.name, []).append(sample)
+            fell[kind.name] += more < 0 and state > 0
+    over = [kind for kind in kinds if len(rose.get(kind.name, ())) > OFFSET * fell[kind.name]]
+    words = [f"{kind.label.lower()} on {counted(len(rose[kind.name]), 'page')}" for kind in over]
+    samples = sorted({sample for kind in over for sample in rose[kind.name]})
+    pages = tuple(f"{s}: {_why((changes.before, changes.now), s, kinds)}" for s in samples)
+    return GateCheck(parser, ERRORS, not over, ", ".join(words) or "none", _BALANCE, pages)
+
+
+def _lost_table_checks(
+    old: GateSide, new: GateSide, limits: GateLimits, parser: str, left_out: set[str]
+) -> Checks:
+    """Check the true tables that were found before and are not found now: against a limit, or on balance."""
+    before, now, failing = old.found_tables(parser), new.found_tables(parser), new.failing(parser)
+    lost, gained, limit = sorted(before - now), sorted(now - before), limits.max_lost_tables
+    if limit is None:
+        if not limits.regressions or not (before or now):
+            return
+        lost, gained = ([place for place in places if place[0] not in left_out] for places in (lost, gained))
+        limit = OFFSET * len(gained)
+    pages = tuple(f"{s}: table {t}, {failing.get(s, 'not found')}" for s, t in lost)
+    found = f"{len(lost)} of {len(before)}, {len(gained)} found anew"
+    allowed = _BALANCE if limits.max_lost_tables is None else f"≤ {limit}"
+    yield GateCheck(parser, LOST, len(lost) <= limit, found, allowed, pages)
+
+
+def failure_checks(
+    old: GateSide | None,
+    new: GateSide,
+    limits: GateLimits,
+    parser: str,
+    emptied: Mapping[str, str] | None = None,
+) -> Checks:
+    """Check the pages that fail or return nothing now and did not before; without an old run, all that fail
+    and are in scores.
+    """
     allowed = limits.max_failures
     if allowed is not None:
-        failing = new.failing(parser)
+        failing = {**(emptied or {}), **new.failing(parser)}
         found = sorted(failing.keys() - (unscored(new.tables) if old is None else old.failing(parser).keys()))
         listed = tuple(f"{sample}: {failing[sample]}" for sample in found)
         yield GateCheck(parser, _FAILING, len(found) <= allowed, str(len(found)), f"≤ {allowed}", listed)
 
 
 def ratio_checks(old: GateSide, new: GateSide, limits: GateLimits, parser: str, timing: Timing) -> Checks:
-    """Check the ratios of time and memory: one fails if it is over the limit, and over 1 beyond the noise."""
+    """Check the ratios of time and memory: one fails if it is over the limit, and over 1 beyond the noise. A
+    parser that is the same in both runs shows what the machine did, and cannot fail.
+    """
+    sides = old.tables.parses, new.tables.parses
     for column, title, allowed in limits.ratios:
-        found = time_ratio(old.tables.parses, new.tables.parses, parser, column, timing)
-        if found is not None:
-            passed = not (found.value > allowed and found.low > 1.0)
-            words = f"{found.value:.2f} × (at least {found.low:.2f})"
-            yield GateCheck(parser, title, passed, words, f"≤ {allowed:g} ×")
+        found = time_ratio(*sides, parser, column, timing)
+        if found is None:
+            continue
+        again = column == "cpu_s" and parser in timing.again
+        if parser in timing.references and not again:
+            words = f"{found.value:.2f} ×, and the same code in both runs"
+            yield GateCheck(parser, title, True, words, f"≤ {allowed:g} ×")
+            continue
+        passed = not (found.value > allowed and found.low > 1.0)
+        words = f"{found.value:.2f} × (at least {found.low:.2f})"
+        pages = () if passed or again else slower_pages(*sides, parser, column, timing)
+        yield GateCheck(parser, title, passed, words, f"≤ {allowed:g} ×", pages)
 
 
 def worse_pages(

@@ -18,9 +18,9 @@ import numpy as np
 
 from parsemark.errors import UsageError
 from parsemark.protocols import Figure, FigureSums
-from parsemark.protocols.figures.figure import DocumentSums
-from parsemark.protocols.figures.pair_verdicts import verdicts_on_pairs
 from parsemark.protocols.run_data.broken_pages import complete_sums
+from parsemark.protocols.run_scores.pair_verdicts import verdicts_on_pairs
+from parsemark.protocols.run_scores.sums import DocumentSums
 from parsemark.stats.intervals import jackknife_interval, t_quantile, t_tails
 from parsemark.store import ParseRecord, Run, report_damage
 from parsemark.verdicts.comparison import PageDifference, main_scores
@@ -188,11 +188,12 @@ def history_figure(
             "unit" if info.top is not None else "positive",
             level,
             documents.weights,
+            documents.types,
         )
         low, high = (None, None) if ends is None else (ends[0] * top, ends[1] * top)
         points.append(Figure(value=value if math.isfinite(value) else None, low=low, high=high))
     told = [(after, before) for before, after in pairwise(versions) if outputs[before] != outputs[after]]
-    found = dict(zip(told, verdicts_on_pairs(figure, told, of_these_kinds=True), strict=True)) if told else {}
+    found = dict(zip(told, verdicts_on_pairs(figure, told), strict=True)) if told else {}
     steps = []
     for before, after in pairwise(versions):
         v = found.get((after, before))

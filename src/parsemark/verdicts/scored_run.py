@@ -1,9 +1,6 @@
 """A run under one protocol, as errors, gates and reports read it."""
 
-import dataclasses
 import warnings
-from collections.abc import Callable
-from typing import Any
 
 import polars as pl
 
@@ -44,29 +41,16 @@ def readable_protocols(run: Run) -> tuple[list[str], dict[str, str]]:
     return here, missing
 
 
-_DRAWN = ("charts", "parser_charts", "paper_tables")
-"""What a report can be without; without errors, or files of boards, it would say something wrong."""
-
-
 def _presentation(recipe: PageProtocol) -> Presentation:
-    """What is shown of a protocol, without what code of another package fails to draw: a warning says so."""
-    if type(recipe).__module__.startswith("parsemark."):
+    """What is shown of a protocol; a warning says where code of another package cannot tell it."""
+    try:
         return recipe.presentation()
-
-    def kept(what: str, make: Callable[..., Any], default: Callable[..., Any]) -> Callable[..., Any]:
-        def made(*args: Any) -> Any:
-            try:
-                return make(*args)
-            except Exception as error:
-                said = unbroken(f"{type(error).__name__}: {error}")[:200]
-                warnings.warn(f"{recipe.name}: its {what} could not be made ({said}).", stacklevel=2)
-                return default(*args)
-
-        return made
-
-    given: Presentation = kept("presentation", recipe.presentation, Presentation)()
-    drawn: dict[str, Any] = {n: kept(n, getattr(given, n), lambda *_: []) for n in _DRAWN}
-    return dataclasses.replace(given, **drawn)
+    except Exception as error:
+        if type(recipe).__module__.startswith("parsemark."):
+            raise
+        message = unbroken(f"{type(error).__name__}: {error}")[:200]
+        warnings.warn(f"{recipe.name}: its presentation could not be made ({message}).", stacklevel=2)
+        return Presentation()
 
 
 class ScoredRun(ScoredTables):

@@ -1,4 +1,4 @@
-"""Does a parser say the same of the same visible page, however its file is written?
+"""Does a parser say the same of the same visible page, however its file is written, and when asked again?
 
 Of each page and each variant (`corpora/stable_variants.py`) the output is compared with that of the page as
 it came. A page *moves* if its score does for any of them; its output *changes* if its words or tables do. A
@@ -9,9 +9,10 @@ are is the score.
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from statistics import stdev
 
 import numpy as np
 import polars as pl
@@ -19,13 +20,13 @@ from rapidfuzz.distance import Indel
 
 from parsemark.consensus.agreement import prediction_tables, table_likeness
 from parsemark.corpora.stable_variants import ORIGINAL, LeftOutVariant, RewrittenCorpus
+from parsemark.matching.page_evidence import output_words
 from parsemark.model import Prediction, Status
-from parsemark.protocols.evidence.page_evidence import output_words
-from parsemark.protocols.figures.aggregate import from_sums, mean_statistic
-from parsemark.protocols.figures.figure import Figure
-from parsemark.protocols.run_data.broken_pages import complete_sums
+from parsemark.protocols.run_data.broken_pages import repeated, sums_of_parse
+from parsemark.protocols.run_scores.aggregate import from_sums, mean_statistic
 from parsemark.stats.intervals import sum_by_cluster
 from parsemark.store import Run
+from parsemark.store.summary import Figure
 from parsemark.verdicts.scored_run import ScoredRun
 
 STILL = 0.0005  # a score that moves by less has not
@@ -57,10 +58,17 @@ class ParserStability:
 
     parser: str
     rows: Sequence[VariantOutput]
+    scores: Sequence[float] = ()  # of each parse, where the same pages were parsed several times
+
+    @property
+    def spread(self) -> float | None:
+        """The standard deviation of the score between parses."""
+        known = [score for score in self.scores if math.isfinite(score)]
+        return stdev(known) if len(known) > 1 else None
 
     @cached_property
     def moved(self) -> Figure:
-        """Share of pages whose score moves in any variant, with its interval over documents."""
+        """Share of pages whose score moves in any variant, with its 95 % CI."""
         return self._share({row.sample for row in self.rows if row.moved})
 
     @cached_property
@@ -115,6 +123,7 @@ class Stability:
                     "changed": own.changed.model_dump(),
                     "failed": own.failed.model_dump(),
                     "worst": None if own.worst is None else asdict(own.worst),
+                    **({"scores": list(own.scores), "spread": own.spread} if own.scores else {}),
                     "variants": {
                         name: {"moved": moved, "changed": changed, "pages": n}
                         for name, (moved, changed, n) in own.by_variant().items()
@@ -133,37 +142,81 @@ def stability_of(run: Run, made: RewrittenCorpus, parsers: Sequence[str]) -> Sta
     """
     label, scores = "", dict[tuple[str, str], float]()
     if any(run.truth(sample) is not None for sample in made.origin):
-        source = ScoredRun(run)
-        sums = complete_sums(source.recipe, run.run_tables(source.summary.protocol))
-        figure = next(f for f in sums if f.info.name == source.summary.primary)
-        label = figure.info.label
-        for parser in parsers:
-            values = figure.page_values(parser) if parser in figure.sums else ()
-            scores |= {(s, parser): float(v) for s, v in zip(figure.samples, values, strict=False)}
-    found = [ParserStability(parser, list(_rows(run, made, parser, scores))) for parser in parsers]
+        label, scores, _ = _scores(run)
+    original = {page: key for key, (page, variant) in made.origin.items() if variant == ORIGINAL}
+    found = [
+        ParserStability(
+            parser,
+            [
+                _row(
+                    (parser, page, made.documents[page], variant),
+                    (run.prediction(original[page], parser), run.prediction(key, parser)),
+                    (scores.get((original[page], parser)), scores.get((key, parser))),
+                )
+                for key, (page, variant) in made.origin.items()
+                if variant != ORIGINAL
+            ],
+        )
+        for parser in parsers
+    ]
     found.sort(key=lambda own: (all(row.status != Status.OK for row in own.rows), own.moved.value or 0.0))
     return Stability(label, found, made.left_out)
 
 
-def _rows(
-    run: Run, made: RewrittenCorpus, parser: str, scores: Mapping[tuple[str, str], float]
-) -> Iterator[VariantOutput]:
-    original = {page: key for key, (page, variant) in made.origin.items() if variant == ORIGINAL}
-    for key, (page, variant) in made.origin.items():
-        if variant == ORIGINAL:
-            continue
-        one, other = run.prediction(original[page], parser), run.prediction(key, parser)
-        known = [scores.get((sample, parser), math.nan) for sample in (original[page], key)]
-        before, after = (value if math.isfinite(value) else None for value in known)
-        alike = likeness(one, other)
-        if one.status is not other.status:
-            move = 1.0
-        elif before is not None and after is not None:
-            move = abs(after - before)
-        else:
-            move = 1 - alike if before is None and after is None else 1.0
-        document = made.documents[page]
-        yield VariantOutput(parser, page, document, variant, other.status.value, before, after, alike, move)
+def repeats_of(run: Run, protocol: str | None = None) -> Stability:
+    """Hold every further parse of a page against the first, in a run of `bench --repeats`."""
+    places, tables = run.run_tables(protocol).places, run.run_tables(protocol)
+    label, scores, first = _scores(run, protocol)
+    rows: dict[str, list[VariantOutput]] = {}
+    values = {parser: [value] for parser, value in first.items()}
+    for number, again in enumerate(run.repeats, start=2):
+        _, other, totals = _scores(again, protocol)
+        for parser in sorted(repeated(tables, again.run_tables(protocol))):
+            values.setdefault(parser, []).append(totals.get(parser, math.nan))
+            rows.setdefault(parser, []).extend(
+                _row(
+                    (parser, sample, document, f"parse {number}"),
+                    (run.prediction(sample, parser), again.prediction(sample, parser)),
+                    (scores.get((sample, parser)), other.get((sample, parser))),
+                )
+                for sample, document in zip(places.samples, places.documents, strict=True)
+            )
+    return Stability(label, [ParserStability(p, own, tuple(values[p])) for p, own in rows.items()], ())
+
+
+PageScores = dict[tuple[str, str], float]  # sample and parser to the score of the page
+
+
+def _scores(run: Run, protocol: str | None = None) -> tuple[str, PageScores, dict[str, float]]:
+    """The label of the primary figure, its values by page and parser, and by parser, of one parse."""
+    source = ScoredRun(run, protocol)
+    sums = sums_of_parse(source.recipe, run.run_tables(source.summary.protocol))
+    figure = next(f for f in sums if f.info.name == source.summary.primary)
+    pages = {
+        (sample, parser): float(value)
+        for parser in figure.sums
+        for sample, value in zip(figure.samples, figure.page_values(parser), strict=True)
+        if math.isfinite(value)
+    }
+    totals = {p: float(figure.statistic(own.sum(axis=0))) for p, own in figure.sums.items()}
+    return figure.info.label, pages, totals
+
+
+def _row(
+    place: tuple[str, str, str, str],  # parser, sample, document, variant
+    outputs: tuple[Prediction, Prediction],
+    scores: tuple[float | None, float | None],
+) -> VariantOutput:
+    """One output against the one before, with the scores of both."""
+    (one, other), (before, after) = outputs, scores
+    alike = likeness(one, other)
+    if one.status is not other.status:
+        move = 1.0
+    elif before is not None and after is not None:
+        move = abs(after - before)
+    else:
+        move = 1 - alike if before is None and after is None else 1.0
+    return VariantOutput(*place, other.status.value, before, after, alike, move)
 
 
 def likeness(one: Prediction, other: Prediction) -> float:

@@ -1,14 +1,15 @@
 """How much slower, or larger, a parser has become: ratios over pages, with the noise between two runs.
 
 The pages of a run share its machine and its hour, so a ratio is not as certain as its spread over pages says.
-Parsers that are the same in both runs (equal fingerprint and versions) show what the machine did: their ratio
-is taken out. Without any, an allowance for the noise between two runs is added. Where both versions can be
-installed here they are timed again, page by page in turns, and what the machine does hits both alike. All
-allowances are above what `bench/timing.py` measures with several parsers: see docs/gate.md.
+Parsers that are the same in both runs (equal fingerprint and versions) show what the machine did: they are
+found, and their ratio is taken out. Without any, an allowance for the noise between two runs is added. Where
+both versions can be installed here they are timed again, page by page in turns, and what the machine does
+hits both alike. All allowances are above what `bench/timing.py` measures with several parsers: see
+docs/how-to/gate.md.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -31,7 +32,7 @@ RUN_NOISE = 0.10
 """Standard deviation of the logarithm of the ratio of two runs of one parser on one kind of machine.
 Within a quarter of an hour it is .01 to .03; hours and days apart are not measured."""
 HARDWARE_NOISE = 0.40  # the same between different kinds of machines
-REFERENCE_NOISE = 0.05  # the same after the ratio of parsers that did not change has been taken out
+REFERENCE_NOISE = 0.09  # the same after the ratio of parsers that did not change has been taken out
 TURNS_NOISE = 0.04  # the same of two sides that are timed in turns
 TURNS = 3  # how often each page is timed on each side
 _TIMEOUT_S = 300.0
@@ -51,7 +52,7 @@ class Timing:
     """How two runs were timed."""
 
     is_same_hardware: bool = True
-    references: tuple[str, ...] = ()  # parsers that are the same in both runs, and are not checked
+    references: tuple[str, ...] = ()  # parsers that are the same in both runs: what changed is the machine's
     note: str = ""
     again: Mapping[str, Ratio] = field(default_factory=dict)  # ratios of CPU time, timed in turns
 
@@ -63,8 +64,10 @@ class Timing:
         return RUN_NOISE if self.is_same_hardware else HARDWARE_NOISE
 
 
-def timing_between(old: Run, new: Run, checked: Sequence[str]) -> Timing:
-    """Say how far times of two runs can be compared."""
+def timing_between(old: Run, new: Run) -> Timing:
+    """Say how far times of two runs can be compared, and find the parsers that are the same in both. A script
+    is none: it may import what its fingerprint does not see.
+    """
     before, now = old.manifest, new.manifest
     known = [key for key in _HARDWARE if key in before.machine and key in now.machine]
     differ = [key for key in known if before.machine[key] != now.machine[key]]
@@ -72,7 +75,7 @@ def timing_between(old: Run, new: Run, checked: Sequence[str]) -> Timing:
         entry.name
         for entry in now.parsers
         if (was := before.parser(entry.name)) is not None
-        and entry.name not in checked
+        and entry.spec is None
         and not entry.fingerprint.startswith("imported")
         and (entry.fingerprint, entry.versions) == (was.fingerprint, was.versions)
     )
@@ -102,11 +105,39 @@ def time_ratio(
     values = _log_ratios(old, new, parser, column)
     if len(values) < MIN_PAGES:
         return None
-    others = (_log_ratios(old, new, name, column) for name in timing.references)
-    shifts = [float(other.mean()) for other in others if len(other) >= MIN_PAGES]
-    mean = float(values.mean()) - (float(np.mean(shifts)) if shifts else 0.0)
-    noise = timing.noise if shifts or not timing.references else RUN_NOISE
-    return _bounded(mean, values, noise)
+    shift, error = _machine_shift(old, new, parser, column, timing)
+    noise = timing.noise if shift is not None or not timing.references else RUN_NOISE
+    return _bounded(float(values.mean()) - (shift or 0.0), values, math.hypot(noise, error))
+
+
+def slower_pages(
+    old: pl.DataFrame, new: pl.DataFrame, parser: str, column: str, timing: Timing
+) -> tuple[str, ...]:
+    """Name the pages that take more than before, most of all first, relative to what the machine did."""
+    shift = math.exp(_machine_shift(old, new, parser, column, timing)[0] or 0.0)
+    unit, digits = ("s", 3) if column == "cpu_s" else ("MB", 0)
+    rows = [(now / before / shift, s, before, now) for s, before, now in _measured(old, new, parser, column)]
+    return tuple(
+        f"{s}: {before:,.{digits}f} {unit} → {now:,.{digits}f} {unit} ({ratio:.2f} ×)"
+        for ratio, s, before, now in sorted(rows, key=lambda row: (-row[0], row[1]))
+        if ratio > 1
+    )
+
+
+def _machine_shift(
+    old: pl.DataFrame, new: pl.DataFrame, parser: str, column: str, timing: Timing
+) -> tuple[float | None, float]:
+    """The mean logarithm by which other parsers changed that are the same in both runs, and its standard
+    error; None where there is none.
+    """
+    found = (_log_ratios(old, new, name, column) for name in timing.references if name != parser)
+    others = [other for other in found if len(other) >= MIN_PAGES]
+    if not others:
+        return None, 0.0
+    shifts = [float(other.mean()) for other in others]
+    error = math.sqrt(sum(other.var(ddof=1) / len(other) for other in others)) / len(others)
+    spread = float(np.std(shifts, ddof=1)) if len(shifts) > 1 else 0.0  # on an unquiet machine they disagree
+    return float(np.mean(shifts)), math.hypot(error, spread)
 
 
 def _bounded(mean: float, values: NDArray[np.float64], noise: float) -> Ratio:
@@ -172,7 +203,13 @@ def time_in_turns(old: Parser, new: Parser, pages: Sequence[tuple[Path, int]]) -
 
 
 def _log_ratios(old: pl.DataFrame, new: pl.DataFrame, parser: str, column: str) -> NDArray[np.float64]:
+    return np.array([math.log(now / before) for _, before, now in _measured(old, new, parser, column)])
+
+
+def _measured(
+    old: pl.DataFrame, new: pl.DataFrame, parser: str, column: str
+) -> Iterator[tuple[str, float, float]]:
+    """Pages on which both runs measured something: their ids, and what they measured."""
     sides = [frame.filter(pl.col("parser") == parser).select("sample", column) for frame in (old, new)]
     both = sides[0].join(sides[1], on="sample", suffix="_new").drop_nulls()
-    measured = both.filter((pl.col(column) > 0) & (pl.col(f"{column}_new") > 0))
-    return np.array([math.log(now / before) for _, before, now in measured.iter_rows()])
+    return both.filter((pl.col(column) > 0) & (pl.col(f"{column}_new") > 0)).iter_rows()

@@ -1,5 +1,6 @@
 """What both apps share: templates, assets, JSON answers, and how the server is started."""
 
+import asyncio
 import contextlib
 import faulthandler
 import json
@@ -7,6 +8,7 @@ import logging
 import mimetypes
 import os
 import re
+import resource
 import secrets
 import signal
 import socket
@@ -209,10 +211,81 @@ def serve(app: Any, listener: socket.socket) -> None:
     """Serve until interrupted."""
     import uvicorn
 
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_keep_alive=30, lifespan="off"
+        app,
+        http=_patient_protocol(),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=30,
+        lifespan="off",
     )
+    logging.getLogger("asyncio").addFilter(_OncePerMinute())
     uvicorn.Server(config).run(sockets=[listener])
+
+
+HEADER_S = 10.0  # for the head of a request, from the opening of its connection or its first byte
+MAX_CONNECTIONS = 256
+
+
+def _patient_protocol() -> type:
+    """HTTP in which whoever does not finish the head of a request keeps nobody else out."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    opened: set[Any] = set()
+    waiting: dict[Any, asyncio.TimerHandle] = {}  # connections without a request, the oldest first
+
+    class PatientProtocol(H11Protocol):
+        """One connection."""
+
+        def connection_made(self, transport: Any) -> None:
+            """Wait for its first request; of too many connections the oldest that waits is closed."""
+            super().connection_made(transport)
+            opened.add(self)
+            if len(opened) > MAX_CONNECTIONS:
+                next(iter(waiting), self).transport.abort()
+            self._wait()
+
+        def data_received(self, data: bytes) -> None:
+            """Read on; for the head of each further request there is as much time."""
+            super().data_received(data)
+            if self.cycle is not None and not self.cycle.response_complete:
+                self._forget()
+            elif self not in waiting:
+                self._wait()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            """Forget it."""
+            opened.discard(self)
+            self._forget()
+            super().connection_lost(exc)
+
+        def _wait(self) -> None:
+            waiting[self] = self.loop.call_later(HEADER_S, self.transport.abort)
+
+        def _forget(self) -> None:
+            if (timer := waiting.pop(self, None)) is not None:
+                timer.cancel()
+
+    return PatientProtocol
+
+
+class _OncePerMinute(logging.Filter):
+    """Lets a message of the event loop through once a minute: who opens many connections fills no disk."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._next = 0.0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a message is written, without its traceback."""
+        record.exc_info = record.exc_text = None
+        now = time.monotonic()
+        if now < self._next:
+            return False
+        self._next = now + 60.0
+        return True
 
 
 _MANY = 5

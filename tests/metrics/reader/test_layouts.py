@@ -172,7 +172,7 @@ Summary Tokens & 192 \\ \bottomrule
 def test_the_sign_of_an_amount_may_stand_before_its_currency() -> None:
     truth = markdown([["Metric", "A", "B"], ["Cost", "-$9.09", "$3.10"], ["Gain", "$7.32", "-$4.18"]])
     assert value(truth, truth.replace("-$9.09", "$-9.09")) > 9.5
-    assert kinds(truth, truth.replace("-$9.09", "$9.09")) == {"value_wrong"}
+    assert kinds(truth, truth.replace("-$9.09", "$9.09")) == {"value_reversed"}
 
 
 def test_the_first_row_of_a_table_without_header_is_one_of_values() -> None:

@@ -9,7 +9,7 @@ from tests.metrics.reader.reading import read, value
 
 import parsemark.metrics
 from parsemark.metrics.reader import align
-from parsemark.metrics.reader.parameters import Parameters
+from parsemark.metrics.reader.prices import Parameters
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.model import Status, Table
 
@@ -54,13 +54,13 @@ def test_the_same_table_in_another_notation_has_everything() -> None:
         (
             "−2.8",
             "2.8",
-            "value_wrong",
+            "value_reversed",
             "Row “Second / Ours β”, column “Task 1 / Diff”: “2.8” instead of “−2.8”.",
         ),
         (
             "91.2",
             "912",
-            "value_wrong",
+            "value_reversed",
             "Row “First / Ours α”, column “Task 1 / Score”: “912%” instead of “91.2%”.",
         ),
         ("Task 1 Diff", "Task 1", "header_lost", "Column “Task 1 / Diff” is called “Task 1”."),

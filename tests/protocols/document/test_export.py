@@ -11,7 +11,7 @@ from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.report.omnidocbench import export_omnidocbench
 
-VERSIONS = ("v1.0", "v1.5", "v1.6", "v1.6-fixed")
+VERSIONS = ("v1.0", "v1.5", "v1.6", "v1.6-fixed", "v1.7")
 ELEMENTS = {"text": "text_block", "formula": "display_formula", "table": "table", "order": "reading_order"}
 N_PAGES = 7
 

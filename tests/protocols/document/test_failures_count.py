@@ -15,7 +15,7 @@ from parsemark.protocols import get_protocol
 from parsemark.protocols.document.protocol import DocumentProtocol
 from parsemark.protocols.document.summary import DocumentFigures
 from parsemark.protocols.run_data.rows import MatchRow
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.store.run_tables import RunTables
 
 
 @pytest.mark.parametrize(

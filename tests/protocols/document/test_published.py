@@ -25,7 +25,9 @@ from parsemark.protocols.document.published.extract import extract
 from parsemark.protocols.document.published.measures import measure_pages, metric_result
 from parsemark.protocols.document.published.page import PageRecords, page_records
 from parsemark.protocols.document.published.profile import PROFILES, V1_0, V1_5, V1_6, V1_6_FIXED
+from parsemark.protocols.document.published.records import MarkdownItem
 from parsemark.protocols.document.published.scan import spans
+from parsemark.protocols.document.published.table_lines import items_of_tables, table_lines
 from parsemark.protocols.document.summary import TABLES_ONLY
 
 FOX = "the quick brown fox jumps over the lazy dog near the river bank"
@@ -150,9 +152,20 @@ def test_extra_text_counts_in_the_first_version_only() -> None:
 def test_the_first_table_has_no_place_unless_the_defect_is_mended() -> None:
     truth = page({"category_type": "table", "html": "<table><tr><td>a</td></tr></table>", "order": 1})
     markdown = "<table><tr><td>a</td></tr></table>"
-    for profile, places in ((V1_6, []), (V1_6_FIXED, [1])):
+    for profile, places in ((V1_6, []), (V1_6_FIXED, [1]), (PROFILES["v1.7"], [1])):
         order = page_records(truth, markdown, profile).order
         assert order is not None and order.pred == places
+
+
+def test_a_table_that_answers_no_table_is_matched_as_text_in_v1_7() -> None:
+    words = FOX.split()
+    rows = "".join(f"<tr><td>{word}</td></tr>" for word in words)
+    drawn = f"<table><tr><th>{FOX}</th></tr></table>"
+    assert edits(page_records(page(text(FOX, 1)), drawn, V1_6)) == [1]
+    assert edits(page_records(page(text(FOX, 1)), drawn, PROFILES["v1.7"])) == [0]
+    items = items_of_tables([MarkdownItem("html_table", f"<table>{rows}</table>", 7, 90)])
+    assert [item.content for item in items] == words and [item.start for item in items][:3] == [7, 8, 9]
+    assert table_lines("<table><tr><td>a b</td><td></td><td>$\\alpha$</td></tr></table>") == ["ab α"]
 
 
 def test_parts_of_a_cut_paragraph_are_joined() -> None:
@@ -314,7 +327,7 @@ def test_what_our_own_reader_refuses_is_scored_as_the_published_code_does(profil
     assert values["teds"] == pytest.approx(1 - 1 / 6)
 
 
-@pytest.mark.parametrize("profile", ["v1.0", "v1.5", "v1.6", "v1.6-fixed"])
+@pytest.mark.parametrize("profile", ["v1.0", "v1.5", "v1.6", "v1.6-fixed", "v1.7"])
 @pytest.mark.parametrize("first", [-3, 0, 1, 7])
 def test_reading_order_has_the_first_element_wherever_a_corpus_begins_to_count(
     profile: str, first: int

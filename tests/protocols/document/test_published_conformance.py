@@ -202,9 +202,15 @@ def _same(found: Any, expected: Any, where: str) -> None:
 
 @pytest.mark.parametrize(
     ("version", "folder"),
-    [("v1.0", "v1_0"), ("v1.5", "v1_5"), ("v1.6", "v1_6"), ("v1.6-fixed", "v1_6_bugs_fixed")],
+    [
+        ("v1.0", DEMO / "reference" / "v1_0"),
+        ("v1.5", DEMO / "reference" / "v1_5"),
+        ("v1.6", DEMO / "reference" / "v1_6"),
+        ("v1.6-fixed", DEMO / "reference" / "v1_6_bugs_fixed"),
+        ("v1.7", DEMO.parent / "rules" / "omnidocbench-1.7" / "demo"),
+    ],
 )
-def test_demo_results(version: str, folder: str) -> None:
+def test_demo_results(version: str, folder: Path) -> None:
     """Every field of every record, and every mean."""
     profile = PROFILES[version]
     pages = []
@@ -214,11 +220,31 @@ def test_demo_results(version: str, folder: str) -> None:
         pages.append((page, page_records(page, markdown, profile)))
     results = measure_pages(pages, profile)
     for element, measured in results.elements.items():
-        expected = json.loads((DEMO / "reference" / folder / f"{element}_result.json").read_text())
+        expected = json.loads((folder / f"{element}_result.json").read_text())
         _same([m.to_json() for m in measured], expected, element)
-    expected = json.loads((DEMO / "reference" / folder / "metric_result.json").read_text())
+    expected = json.loads((folder / "metric_result.json").read_text())
     elements = {k: {p: v for p, v in expected[k].items() if p != "metric_debug"} for k in results.elements}
     _same(metric_result(results, profile), elements, "metric_result")
+
+
+def test_made_pages_of_v1_7() -> None:
+    """Every record of pages whose tables and texts answer each other, and the orders that they give."""
+    profile, n_pages = PROFILES["v1.7"], 0
+    for path in sorted((DEMO.parent / "rules" / "omnidocbench-1.7").glob("pages-*.jsonl")):
+        for line in path.read_text().splitlines()[1:]:
+            example = json.loads(line)
+            page, markdown = example["input"]["page"], example["input"]["markdown"]
+            results = measure_pages([(page, page_records(page, markdown, profile))], profile)
+            for element, expected in example["v1.7"].items():
+                if element not in results.elements:
+                    continue
+                written = [measured.to_json() for measured in results.elements[element]]
+                listed = expected if isinstance(expected, list) else [expected] if expected else []
+                assert len(written) == len(listed), example["id"]
+                for own, theirs in zip(written, listed, strict=True):
+                    _same({key: own[key] for key in theirs}, theirs, f"{example['id']}/{element}")
+            n_pages += 1
+    assert n_pages >= 48
 
 
 def test_exported_demo(tmp_path: Path) -> None:
@@ -229,7 +255,7 @@ def test_exported_demo(tmp_path: Path) -> None:
 
     folders = {"v1.0": "v1_0", "v1.5": "v1_5", "v1.6": "v1_6", "v1.6-fixed": "v1_6_bugs_fixed"}
     inputs = ["--corpus", f"omnidocbench:{DEMO / 'OmniDocBench_demo.json'}"]
-    inputs += ["--predictions", str(DEMO / "predictions")]
+    inputs += [str(DEMO / "predictions")]
     protocols = [f"--protocol=document(profile={version})" for version in folders]
     run, out = str(tmp_path / "run"), tmp_path / "out"
     for arguments in (

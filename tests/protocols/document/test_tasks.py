@@ -90,7 +90,7 @@ def test_the_command(tmp_path: Path) -> None:
     file = tmp_path / "ocr.json"
     file.write_text(json.dumps(pages({"category_type": "text_block", "text": "abcd", "pred": "abcd"})))
     out = tmp_path / "out"
-    arguments = ["score", "--task", "ocr", "--predictions", str(file), "--out", str(out)]
+    arguments = ["score", "--task", "ocr", str(file), "--out", str(out)]
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0 and "1 element scored" in result.output
     assert json.loads((out / "ocr_ocr_result.json").read_text())["figures"]["ALL_page_avg"] == 0

@@ -62,6 +62,13 @@ class MeasuredProtocol(PageProtocol):
     """
 
     needs_only_pages: ClassVar[bool] = True
+    upstream: ClassVar[str]
+    """Commit or package whose rules it repeats."""
+
+    @property
+    def rules_version(self) -> str:
+        """Commit or package whose rules are applied, for leaderboards and bundles."""
+        return self.upstream
 
     @cached_property
     def infos(self) -> Sequence[FigureInfo]:
@@ -118,14 +125,15 @@ class MeasuredProtocol(PageProtocol):
         return Presentation(result_files=self.result_files)
 
     def summary_of(self, tables: RunTables, sums: Sequence[FigureSums], **parts: Any) -> Summary:
-        """The summary, which says where a truth cannot be read."""
+        """The summary, with the version of the rules, and a note on truth that cannot be read."""
+        parts["settings"] = {"rules": self.rules_version, **parts.get("settings", {})}
         return super().summary_of(tables, sums, **{"notes": _unreadable_notes(tables), **parts})
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """Means over pages, or over what pages have several of."""
         import polars as pl
 
-        from parsemark.protocols.figures.aggregate import mean_sums, run_sums
+        from parsemark.protocols.run_scores.aggregate import mean_sums, run_sums
 
         columns = ("sample", "parser", "element", "status", "value")
         rows = [tables.read("scores", *columns, where=pl.col("metric") == info.name) for info in self.infos]
@@ -134,7 +142,7 @@ class MeasuredProtocol(PageProtocol):
 
     def mean_of_means(self, parts: Sequence[FigureSums]) -> FigureSums:
         """The mean of some of its figures, which `figures.toml` has apart."""
-        from parsemark.protocols.figures.aggregate import mean_of_figures
+        from parsemark.protocols.run_scores.aggregate import mean_of_figures
 
         [info] = read_figures(package_of(self), "of_means").values()
         return mean_of_figures(info, parts)

@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import field_validator, model_validator
+from pydantic import ValidatorFunctionWrapHandler, field_validator, model_validator
 
 from parsemark.corpora import Corpus, Remark
 from parsemark.corpora.loaders import SampleIds, first_page_size, read_json, require_inside, table_element
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Category, Element, Page, Sample
-from parsemark.plain_words import listed
+from parsemark.plain_words import counted, listed
 from parsemark_boards.truth_model import TruthModel
 
 NO_TEXT = ("figure", "table", "chart")  # categories whose text is not compared
@@ -54,6 +54,15 @@ class ReferenceElement(TruthModel):
     category: str
     content: ReferenceContent
     coordinates: list[ReferenceCorner] | None = None
+
+    @field_validator("coordinates", mode="wrap")
+    @classmethod
+    def _drops_bad_corners(cls, value: Any, read: ValidatorFunctionWrapHandler) -> Any:
+        """Corners count for no score: an element whose corners cannot be read has no place."""
+        try:
+            return read(value)
+        except ValueError:
+            return None
 
     @property
     def kind(self) -> str:
@@ -106,6 +115,16 @@ def page_sample(
     truth = Page(ids.make(stem), width, height, elements, annotation=annotation)
     truth = replace(truth, covered=frozenset() if page is None else None)
     return Sample(truth.id, stem, 1, truth, pdf)
+
+
+def misplaced(name: str, data: Mapping[str, Any], page: ReferencePage) -> list[Remark]:
+    """Return a warning if corners of a page cannot be read; scores do not use them."""
+    pairs = zip(data["elements"], page.elements, strict=True)
+    n_lost = sum(own.get("coordinates") is not None and read.coordinates is None for own, read in pairs)
+    if not n_lost:
+        return []
+    why = "coordinates must be corners {x, y} as shares of the page, 0 to 1. No score uses them."
+    return [Remark(name, f"{counted(n_lost, 'element')} kept without a place: {why}", left_out=False)]
 
 
 def find_pdf(folder: Path, stem: str) -> Path | None:

@@ -1,10 +1,11 @@
 """Lines of files of tests that cannot be used: counted, and reported as warnings of the corpus."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
 from parsemark.corpora import Remark
+from parsemark.corpora.loaders import parse_json
 from parsemark.errors import CorpusError
 from parsemark.plain_words import counted
 from parsemark_boards.truth_model import read_truth
@@ -35,11 +36,11 @@ class RefusedLines:
         for number, line in enumerate(text.split("\n"), 1):
             if line.strip():
                 try:
-                    yield number, json.loads(line)
+                    data = parse_json(line)
                 except ValueError as error:
-                    self.add(f"it is not JSON: {error}", number)
-                except RecursionError:
-                    self.add("it is nested too deeply", number)
+                    self.add(f"it {error}", number)
+                else:
+                    yield number, data
 
     def read(self, data: Any, model: type[Model], line: int) -> Model | None:
         """Return data as a model; None if they are refused."""
@@ -77,6 +78,16 @@ def _lines(numbers: list[int]) -> str:
     more = f" and {len(numbers) - _LISTED} more" if len(numbers) > _LISTED else ""
     listed = ", ".join(map(str, numbers[:_LISTED]))
     return f"{counted(len(numbers), 'fact')} (line {listed}{more})"
+
+
+def why_outside(pdf: Any) -> str:
+    """Return why the name of a PDF is not a path inside of the benchmark's folder; "" if it is one."""
+    if not isinstance(pdf, str) or not pdf:
+        return f"its pdf must be a text; got {str(pdf)[:40]!r}"
+    path = PurePosixPath(pdf)
+    if path.is_absolute() or ".." in path.parts or "\\" in pdf:
+        return f"its pdf must be a path inside of the folder; got {pdf[:80]!r}"
+    return ""
 
 
 def unknown_pages(document: str, pages: Iterable[int], n_pages: int) -> list[Remark]:

@@ -1,10 +1,9 @@
 """What the makers share: names of corpora, processes, and pages of a copy."""
 
+import math
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from typing import TypeVar
 
@@ -12,7 +11,7 @@ from parsemark.corpora import Corpus, Remark
 from parsemark.errors import CorpusError, UsageError
 from parsemark.model import Box, Element
 from parsemark.plain_words import visible
-from parsemark.system.processes import process_pool
+from parsemark.system.pool import Finished, ProcessPool, results_of
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 Item = TypeVar("Item")
@@ -40,20 +39,9 @@ def in_processes(
     if count <= 1:
         yield from ((item, function(item)) for item in items)
         return
-    lost: list[Item] = []
-    with process_pool(count) as pool:
-        futures = {pool.submit(function, item): item for item in items}
-        for done in as_completed(futures):
-            try:
-                yield futures[done], done.result()
-            except BrokenProcessPool:  # one of them ended its process, and all that were waiting are lost
-                lost.append(futures[done])
-    for item in lost:
-        with process_pool(1) as pool:
-            try:
-                yield item, pool.submit(function, item).result()
-            except BrokenProcessPool:
-                yield item, None
+    with ProcessPool(function, count, timeout_s=math.inf, memory_mb=None) as pool:
+        for done in results_of(pool, items):
+            yield done.task, done.result if isinstance(done, Finished) else None
 
 
 def pages_to_copy(corpus: Corpus, *, needs_pdf: bool = False) -> tuple[list[str], tuple[Remark, ...]]:

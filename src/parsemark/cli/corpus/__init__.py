@@ -1,25 +1,19 @@
-"""`parsemark corpus`: make, describe, check and show corpora; a module per thing to do with them."""
+"""`parsemark corpus`: make, import, check, describe, sample and export corpora."""
 
 import typer
 
 from parsemark.cli.corpus import check, describe, make
-from parsemark.cli.options import Commands
+from parsemark.cli.options import Command, Commands
 
 app = typer.Typer(
-    name="corpus", cls=Commands, help="Make, describe, check and show corpora.", no_args_is_help=True
+    name="corpus",
+    cls=Commands,
+    help="Make, import, check, describe, sample and export corpora.",
+    no_args_is_help=True,
 )
-# In the order of `corpus --help`.
 app.command("make", cls=make.MakeCommand, no_args_is_help=True)(make.make)
-app.command("info")(describe.info)
-app.command("list")(describe.list_pages)
-app.command("pages")(describe.write_pages)
-app.command("facts")(describe.facts)
-app.command("show")(describe.show)
-app.command("check")(check.check)
-app.command("tags")(check.tags)
-app.command("audit")(check.audit)
-app.command("correct")(check.correct)
-app.command("schema")(describe.schema)
-app.command("sample")(make.sample)
-app.command("import")(make.import_truth)
-app.command("crops")(make.crops)
+app.command("import", cls=Command)(make.import_truth)
+app.command("check", cls=Command)(check.check)
+app.command("info", cls=Command)(describe.info)
+app.command("sample", cls=Command)(make.sample)
+app.command("export", cls=Command)(describe.export)

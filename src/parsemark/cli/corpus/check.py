@@ -1,41 +1,79 @@
-"""`parsemark corpus check`, `audit`, `correct` and `tags`: find the errors of a truth and mend them."""
+"""`parsemark corpus check`: find the errors of a truth and correct them."""
 
-import json
+from __future__ import annotations
+
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer import Argument, Option
+from typer import Option
 
+from parsemark import corpus_calls
 from parsemark.cli import options as opt
 from parsemark.cli import running
-from parsemark.cli.printing import page_progress, plain_console, plain_table
-from parsemark.errors import PdfError
-from parsemark.plain_words import counted
+from parsemark.cli.printing import page_progress, say_json
+from parsemark.plain_words import counted, visible
+
+if TYPE_CHECKING:
+    from parsemark.corpus_calls import Audit, CheckReport, Corpus, Corrected
 
 
 def check(
     corpus: opt.CorpusArgument,
-    limit: Annotated[int, Option(min=0, help="Maximum number of disagreements to list; 0 lists all.")] = 20,
-    reveal: Annotated[
+    *,
+    run: Annotated[
+        Path | None,
+        Option(help="Run of several parsers: list truth cells that independent parsers contradict."),
+    ] = None,
+    out: Annotated[
         Path | None,
         Option(
-            help="A revealed FILE.secret.json: also check that these are the pages of its commitment "
-            "(FILE.json beside it)."
+            "--out",
+            "-o",
+            help="Folder for audit.html and corrections.json (--run), or for the copy (--apply).",
         ),
     ] = None,
+    apply: Annotated[
+        Path | None,
+        Option(metavar="CORRECTIONS", help="Write a copy with the corrections of this file to --out."),
+    ] = None,
+    disputes: Annotated[
+        Path | None, Option(help="File from a report's “This truth is wrong”: list its entries, too.")
+    ] = None,
+    limit: Annotated[int, Option(min=0, help="Maximum number of findings to list; 0 lists all.")] = 20,
     strict: opt.Strict = False,
+    as_json: opt.Json = False,
 ) -> None:
-    """Verify hashes and boxes, and measure how faithful the truth is to the PDFs.
+    """Check a corpus: hashes, boxes, and how faithful the truth is to the PDFs. Find and correct errors.
 
-    What was left out of the corpus, and what looks wrong in it, is printed first and counted in the end.
+    Corrections are made in three steps: --run writes corrections.json, you delete from it what you do not
+    accept, and --apply writes a corrected copy.
+
+    Example: parsemark corpus check my-corpus/
+
+    Example: parsemark corpus check my-corpus/ --run runs/mine --out audit/
     """
-    from parsemark.corpora.check import check_corpus
+    loaded = running.load(corpus, strict=strict)
+    with page_progress("Checking pages", len(loaded)) as progress:
+        found: Any = opt.fill(corpus_calls.corpus_check, locals(), corpus=loaded)
+    if apply is not None:
+        _print_corrected(found, out)
+        return
+    if run is not None:
+        _print_audit(corpus, found, out, limit)
+        return
+    for dispute in corpus_calls.disputes_of(loaded, disputes) if disputes is not None else ():
+        typer.echo(f"DISPUTED {visible(dispute)}", err=as_json)
+    if as_json:
+        say_json("corpus-check", found)
+    else:
+        _print_check(found, loaded, limit)
+    if not found.is_faithful:
+        raise typer.Exit(1)
 
-    found = running.load(corpus, strict=strict)
-    with page_progress("Checking pages", len(found)) as progress:
-        report = check_corpus(found, progress, reveal)
+
+def _print_check(report: CheckReport, corpus: Corpus, limit: int) -> None:
     for line in report.problems:
         print(f"PROBLEM {line}")
     for line in report.disagreements[: limit or None]:
@@ -46,50 +84,12 @@ def check(
         print(f"{count:6d}  {cause}")
     for line in report.summary():
         print(line)
-    if found.remarks:
-        print(f"remarks: {len(found.remarks)}, of them {len(found.left_out)} left out")
-    if not report.is_faithful:
-        raise typer.Exit(1)
+    if corpus.remarks:
+        print(f"warnings: {len(corpus.remarks)}, of them {len(corpus.left_out)} left out")
 
 
-def tags(
-    file: Annotated[Path, Argument(help="A tagged PDF.", metavar="FILE")],
-    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Say what the tags of a PDF hold, which of them agree with the pages, and what is wrong with others."""
-    from parsemark.corpora.tagged.read import read_tagged
-
-    found = read_tagged(file)
-    if found is None:
-        raise PdfError(f"{file} has no structure tree, so it is not a tagged PDF.")
-    report = found.report()
-    if as_json:
-        print(json.dumps(report, ensure_ascii=False, indent=1))
-        return
-    for title, lines in report.items():
-        if lines:
-            plain_console().print(plain_table(("", ""), lines, words=2, title=title, show_header=False))
-
-
-def audit(
-    corpus: opt.CorpusArgument,
-    *,
-    run: Annotated[Path, Option("--run", help="A run of several parsers on it.")],
-    out: Annotated[
-        Path | None, Option("--out", help="Folder for `audit.html` (with pictures) and corrections.")
-    ] = None,
-    limit: Annotated[int, Option(min=1, help="How many cells to list.")] = 20,
-    strict: opt.Strict = False,
-) -> None:
-    """Find errors of the truth: cells where independent parsers agree against it, worst first."""
-    from parsemark.choose.audit import audit_run
-    from parsemark.report.audit_page import write_audit
-    from parsemark.store import Run
-
-    loaded = running.load(corpus, strict=strict)
-    with page_progress("Auditing pages", len(loaded)) as progress:
-        found = audit_run(loaded, Run.open(run), progress)
-    for s in found.suspicions[:limit]:
+def _print_audit(corpus: str, found: Audit, out: Path | None, limit: int) -> None:
+    for s in found.suspicions[: limit or None]:
         where = f"{s.sample} {s.element} row {s.row} column {s.col}"
         print(f"{s.strength:.2f}  {where}: {s.truth!r} → {s.consensus!r}")
         print(f"      {', '.join(s.against)} against {', '.join(s.for_truth) or 'none'}")
@@ -98,28 +98,15 @@ def audit(
         f"{counted(found.n_pages, 'page')} worth a look"
     )
     if out is not None:
-        for path in write_audit(loaded, found, out):
+        for path in sorted(out.glob("audit.html")) + sorted(out.glob("corrections.json")):
             print(path)
         if found.suspicions:
             print("Delete from corrections.json what you do not accept, then apply it to a copy:")
-            edited = shlex.join([corpus, "--corrections", str(out / "corrections.json")])
-            print(f"  parsemark corpus correct {edited} --out CORRECTED")
+            edited = shlex.join([corpus, "--apply", str(out / "corrections.json")])
+            print(f"  parsemark corpus check {edited} --out CORRECTED")
 
 
-def correct(
-    corpus: opt.CorpusArgument,
-    *,
-    corrections: Annotated[
-        Path, Option("--corrections", help="The file that `corpus audit --out` wrote, as you edited it.")
-    ],
-    out: opt.NewCorpus,
-) -> None:
-    """Write a copy with corrected cells; what you deleted from the file stays as it is."""
-    from parsemark.corpora.correct import correct_corpus
-
-    loaded = running.load(corpus)
-    with page_progress("Copying pages", len(loaded)) as progress:
-        found = correct_corpus(loaded, corrections, out, progress)
+def _print_corrected(found: Corrected, out: Path | None) -> None:
     print(
         f"{out}: {counted(found.n_cells, 'cell')} of {counted(found.n_tables, 'table')} "
         f"corrected, hash {found.manifest.hash[:16]}"

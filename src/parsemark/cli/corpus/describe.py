@@ -1,35 +1,64 @@
-"""`parsemark corpus info`, `list`, `show`, `pages` and `schema`: see and hand on what a corpus holds."""
+"""`parsemark corpus info` and `export`: what a corpus holds, here and as files."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from typer import Argument, Option
+from typer import Option
 
+from parsemark import corpus_calls
 from parsemark.cli import options as opt
 from parsemark.cli import running
-from parsemark.cli.printing import plain_console, plain_table
-from parsemark.errors import require_known
+from parsemark.cli.printing import plain_console, plain_table, say_json
 from parsemark.plain_words import counted
-from parsemark.system import make_folder, replacing, write_text
 
 if TYPE_CHECKING:
-    from parsemark.model import Sample
-
-NO_TRUTH = "no truth"
+    from parsemark.corpus_calls import Corpus, CorpusInfo
 
 
 def info(
     corpus: opt.CorpusArgument,
-    full: Annotated[bool, Option(help="List all values of an attribute, not the first twelve.")] = False,
+    *,
+    pages: Annotated[
+        bool, Option("--pages", help="List the pages: id, document, page number, truth.")
+    ] = False,
+    tags: Annotated[
+        bool,
+        Option("--tags", help="CORPUS is one tagged PDF: report its structure tree, and where it is wrong."),
+    ] = False,
+    picture: Annotated[
+        str | None, Option(metavar="PAGE", help="Write a picture of this page with the boxes of its truth.")
+    ] = None,
+    out: Annotated[
+        Path | None, Option("--out", "-o", help="File of the picture.", show_default="PAGE.png")
+    ] = None,
+    full: Annotated[bool, Option("--full", help="List all values of an attribute, not only twelve.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print the result as JSON.")] = False,
     strict: opt.Strict = False,
 ) -> None:
-    """Print what a corpus consists of."""
-    from parsemark.corpora.describe import corpus_info
+    """Describe a corpus: documents, pages, tables, languages, attributes, and what is left out.
 
-    found = corpus_info(running.load(corpus, strict=strict))
+    Example: parsemark corpus info my-documents/ --pages
+
+    Example: parsemark corpus info demo --picture demo-0003-p1
+    """
+    if tags:
+        _print_tags(Path(corpus), as_json=as_json)
+        return
+    loaded = running.load(corpus, strict=strict)
+    if picture is not None:
+        print(corpus_calls.draw_page(loaded, picture, out or Path(f"{picture}.png")))
+    elif pages:
+        _list_pages(loaded)
+    elif as_json:
+        say_json("corpus-info", corpus_calls.corpus_info(loaded))
+    else:
+        _print_info(corpus_calls.corpus_info(loaded), full=full)
+
+
+def _print_info(found: CorpusInfo, *, full: bool) -> None:
     rows = [
         ("Documents", str(found.documents)),
         ("Pages", str(found.pages)),
@@ -53,91 +82,44 @@ def info(
     plain_console().print(plain_table(("", ""), rows, words=2, title=title, show_header=False))
 
 
-def list_pages(corpus: opt.CorpusArgument, strict: opt.Strict = False) -> None:
-    """List the pages of a corpus: id, document, page, and what is known about it."""
-    from parsemark.corpora.base import Remark
-
-    loaded = running.load(corpus, strict=strict)
-    found = [loaded.try_read(key) for key in loaded.keys]
-    running.say_remarks([f for f in found if isinstance(f, Remark)], plain_console(stderr=True))
-    pages = [sample for sample in found if not isinstance(sample, Remark)]
-    rows = [(s.id, s.document, str(s.page_number), _truth_status(s)) for s in pages]
-    widths = [max(len(row[column]) for row in rows) for column in range(3)] if rows else [0, 0, 0]
+def _list_pages(loaded: Corpus) -> None:
+    rows, remarks = corpus_calls.page_list(loaded)
+    running.say_remarks(remarks, plain_console(stderr=True))
+    widths = [max(len(str(row[column])) for row in rows) for column in range(3)] if rows else [0, 0, 0]
     for identifier, document, page, status in rows:
         print(f"{identifier:<{widths[0]}}  {document:<{widths[1]}}  {page:>{widths[2]}}  {status}")
-    n_known = sum(row[3] != NO_TRUTH for row in rows)
+    n_known = sum(row[3] != corpus_calls.NO_TRUTH for row in rows)
     print(f"{counted(len(rows), 'page')}, {n_known} with truth")
 
 
-def _truth_status(sample: Sample) -> str:
-    from parsemark.model import TRUTH_ERROR
-
-    truth = sample.truth
-    if truth is None:
-        return NO_TRUTH
-    counts = {
-        "table": truth.n_tables,  # None where nobody looked for tables
-        "other element": len(truth.elements) - len(truth.tables) or None,
-        "fact": len(truth.facts) or None,
-    }
-    said = [counted(n, name) if n else f"no {name}s" for name, n in counts.items() if n is not None]
-    if n_wrong := sum(TRUTH_ERROR in table.attributes for table in truth.tables):
-        said[0] += f" ({n_wrong} cannot be read)"
-    return ", ".join(said) or "nothing known of its elements"
+def _print_tags(file: Path, *, as_json: bool) -> None:
+    report = corpus_calls.tags_of(file)
+    if as_json:
+        print(json.dumps(report, ensure_ascii=False, indent=1))
+        return
+    for title, lines in report.items():
+        if lines:
+            plain_console().print(plain_table(("", ""), lines, words=2, title=title, show_header=False))
 
 
-def show(
+Format = Literal["detector", "assertions", "olmocr"]
+
+
+def export(
     corpus: opt.CorpusArgument,
-    page: Annotated[str, Argument(help="Id of the page.")],
-    out: Annotated[Path | None, Option("--out", help="The PNG; PAGE.png if not given.")] = None,
-    dpi: Annotated[int, Option(min=20, max=600)] = 110,
+    *,
+    format: Annotated[Format, Option(metavar="FORMAT", help="What to write; see above.")],
+    out: Annotated[Path, Option("--out", "-o", help="File (assertions, olmocr) or folder to write.")],
 ) -> None:
-    """Write a picture of a page with the boxes of its truth."""
-    from parsemark.corpora.base import sample_of
-    from parsemark.corpora.describe import draw_truth
+    """Write what a corpus holds for use in other programs.
 
-    target = out or Path(f"{page}.png")
-    drawn = draw_truth(sample_of(running.load(corpus), page), dpi)
-    with replacing(target) as unfinished:
-        drawn.save(unfinished, format="PNG")
-    print(target)
+    - detector: page pictures, words with boxes and a list of images, for a table detector that runs
+      elsewhere. The parser `tatr(detect=file)` reads its COCO file.
+    - assertions: yes/no statements that follow from the truth, one JSON line each, for
+      `answers(facts=FILE)`.
+    - olmocr: the same in the form of olmOCR-bench.
 
-
-def write_pages(
-    corpus: opt.CorpusArgument,
-    out: Annotated[Path, Option("--out", help="Folder for pictures, words and the list of images.")],
-    dpi: Annotated[int, Option(min=36, max=300, help="Of the pictures; VGT takes 72.")] = 72,
-) -> None:
-    """Write what a detector that runs elsewhere needs: pictures, words with boxes, a list of images.
-
-    Its answer, a COCO file, is read by the parser `tatr(detect=file)` (see docs/parsers.md).
+    Example: parsemark corpus export my-corpus/ --format assertions --out assertions.jsonl
     """
-    from parsemark.corpora.describe import write_detector_input
-
-    print(f"{write_detector_input(running.load(corpus).samples(), out, dpi)} pages in {out}")
-
-
-def facts(
-    corpus: opt.CorpusArgument,
-    out: Annotated[Path, Option("--out", help="File for the facts, a line of JSON each.")],
-    form: Annotated[
-        str, Option(help="`answers`, to be edited and asked again; or `olmocr`, for olmOCR-bench.")
-    ] = "answers",
-) -> None:
-    """Write what the truth of a corpus lets one ask: values under their headers, numbers, names, orders."""
-    from parsemark.protocols.answers.files import FORMS, fact_lines
-
-    require_known("form of facts", form, FORMS)
-    lines = list(fact_lines(running.load(corpus).samples(), form))
-    write_text(out, "".join(lines))
-    print(f"{len(lines)} facts in {out}")
-
-
-def schema(out: Annotated[Path, Option("--out", help="Folder for the JSON schemas.")]) -> None:
-    """Write the JSON schemas of the corpus format."""
-    from parsemark.corpora.schema import json_schemas
-
-    make_folder(out)
-    for name, content in json_schemas().items():
-        write_text(out / name, json.dumps(content, indent=2) + "\n")
-        print(out / name)
+    n = opt.fill(corpus_calls.corpus_export, locals(), corpus=running.load(corpus))
+    print(f"{counted(n, 'page' if format == 'detector' else 'assertion')} in {out}")

@@ -7,6 +7,7 @@ from parsemark.corpora.loaders.files import (
     SampleIds,
     files_inside,
     first_page_size,
+    parse_json,
     read_each,
     read_json,
     read_model,
@@ -18,6 +19,6 @@ from parsemark.corpora.loaders.files import (
 from parsemark.corpora.loaders.truth_tables import table_element
 
 __all__ = [
-    "SampleIds", "files_inside", "first_page_size", "read_each", "read_json", "read_model", "read_text",
-    "require_inside", "require_some", "skip_with_remark", "table_element",
+    "SampleIds", "files_inside", "first_page_size", "parse_json", "read_each", "read_json", "read_model",
+    "read_text", "require_inside", "require_some", "skip_with_remark", "table_element",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from parsemark.corpora.base import MALFORMED, Corpus, Remark
 from parsemark.corpora.files import page_file_text
-from parsemark.corpora.loaders.files import SampleIds, files_inside, page_id, read_each
+from parsemark.corpora.loaders.files import SampleIds, files_inside, page_id, read_each, require_inside
 from parsemark.corpora.source_pairs.lay import read_pair
 from parsemark.corpora.source_pairs.read_source import SOURCES
 from parsemark.corpora.tagged.outline_links_forms import embedded_facts
@@ -98,9 +98,9 @@ load_tagged = partial(_load, origin="tagged")
 load_source_pairs = partial(_load, origin="source-pairs")
 
 
-def _document(origin: str, pdf: Path) -> TaggedDocument:
+def _document(origin: str, pdf: Path, root: Path) -> TaggedDocument:
     if origin == "source-pairs":
-        return read_pair(pdf, _source_of(pdf))
+        return read_pair(pdf, require_inside(root, _source_of(pdf)))
     document = read_tagged(pdf) or TaggedDocument({}, [], {}, {})
     if origin == "tagged" and not document.pages:
         raise NoTruthError("it has no structure tree.")
@@ -116,7 +116,7 @@ def _source_of(pdf: Path) -> Path:
 
 
 def _samples(origin: str, pdf: Path, where: str, remarks: list[Remark]) -> Iterator[Sample]:
-    document = _document(origin, pdf)
+    document = _document(origin, pdf, pdf.parents[where.count("/")])
     remarks.extend(_remarks(where, document))
     name, facts_by_page = where.removesuffix(".pdf"), embedded_facts(pdf)
     shapes = page_shapes(pdf)

@@ -86,11 +86,32 @@ def read_text(path: Path) -> str:
 
 
 def read_json(path: Path) -> Any:
-    """A JSON file."""
+    """Return what a JSON file contains; CorpusError if it is not JSON or a key occurs twice."""
     try:
-        return json.loads(read_bytes(path))
+        return parse_json(read_bytes(path))
     except (ValueError, RecursionError) as error:
-        raise CorpusError(f"{path} is not JSON: {error}.") from error
+        raise CorpusError(f"{path} {error}.") from error
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return what JSON contains; ValueError in plain words if it is not JSON or a key occurs twice."""
+    try:
+        return json.loads(text, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"is not JSON: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ValueError("is not JSON: it is not Unicode") from error
+    except RecursionError as error:
+        raise ValueError("is not JSON: it is nested too deeply") from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [key for key, _ in pairs]
+        twice = next(key for key in found if names.count(key) > 1)
+        raise ValueError(f"has the key {twice[:40]!r} more than once")
+    return found
 
 
 def read_model(path: Path, model: type[Model], limit: int = MAX_FILE_BYTES) -> Model:
@@ -155,7 +176,8 @@ def read_each(
 def require_some(samples: Sized, remarks: Sequence[Remark], root: Path) -> None:
     """Raise CorpusError if nothing of a corpus can be read."""
     if not samples:
-        raise CorpusError(f"Nothing of {root} can be read: {remarks[0]}")
+        why = str(remarks[0]) if remarks else "its files are empty."
+        raise CorpusError(f"Nothing of {root} can be read: {why}")
 
 
 def first_page_size(pdf: Path | None) -> tuple[float, float]:

@@ -4,12 +4,11 @@
     DIR/report.p3.t1.html            the first table on page 3 (.html, .csv, .tsv, .md, .tex, .txt)
     DIR/report.p3.html               or all tables of page 3 in one file
     DIR/report.p4.no-tables          an empty file: page 4 was looked at and has no tables
-    DIR/report.no-tables             the same for all pages that have no file of their own
     DIR/report.p5.json               all of page 5, as a page of a parsemark corpus
     DIR/report.p6.md                 all of page 6 as Markdown: text, headings, lists, tables, formulas
+
     DIR/report.md                    all of the document, with a line `<!-- page break -->` between its pages
-    DIR/report/page-3-table-2.csv    the same in a folder of the document's name; also
-    DIR/report/page-3.html, DIR/report/page-4-no-tables, DIR/report/no-tables, DIR/report/page-5.json, …
+    DIR/report.no-tables             an empty file: no page without a file of its own has tables
     DIR/invoice.html                 all tables of invoice.pdf, which has one page (.html, .csv, .tsv, .tex)
 
 `folder:DIR/report.pdf` is that one document with the files that speak of it; its pages have the same ids.
@@ -21,13 +20,11 @@ A file that cannot be used costs itself: the page that it was for has no truth. 
 PDF than the one it lies beside.
 """
 
-import difflib
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 
 from parsemark.corpora.base import Corpus, Remark
@@ -51,11 +48,7 @@ FORMATS = {
 OF_ONE_PAGE = (".html", ".htm", ".csv", ".tsv", ".tex")
 """What is truth beside a PDF of one page, under its bare name. Text and Markdown may be anything."""
 _TABLE_FILES = (".html", ".htm", ".csv", ".tsv")
-"""What lies beside PDFs for its table, and is named where there is no PDF of its name."""
-_UNREAD = frozenset({".xlsx", ".xls", ".ods", ".docx", ".doc", ".odt", ".xml", ".rtf"})
-"""Formats in which people keep tables, and which are not read as truth."""
-_NO_TRUTH = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff", ".gif", ".webp", ".bmp", ".svg", ".bak"})
-"""What lies beside PDFs page by page, and is no truth."""
+"""What is named where it has the name of no PDF."""
 PAGE_SUFFIX = ".json"
 MARKDOWN = ".md"
 NO_TABLES = "no-tables"
@@ -65,10 +58,12 @@ _PAGE_BREAK = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _MAX_BREAKS = 100_000
-_BESIDE = re.compile(r"(.+)\.p(\d{1,6})(?:\.t(\d{1,6})|\.(no-tables))?", re.IGNORECASE)
-_WITHIN = re.compile(r"page-(\d{1,6})(?:-table-(\d{1,6})|-(no-tables))?", re.IGNORECASE)
-_LIKE_NO_TABLES = re.compile(r"[._ -]no[._ -]?tables?(?![a-z])", re.IGNORECASE)
-_OF_A_PAGE = re.compile(r"[._ -]?p(?:age)?[._ -]?\d", re.IGNORECASE)
+_NAME = re.compile(r"(.+?)(?:\.p(\d{1,6})(?:\.t(\d{1,6}))?)?(\.[\w-]+)", re.IGNORECASE | re.DOTALL)
+_PAGE_OF = re.compile(r"\.p\d{1,6}(?:\.t\d{1,6})?$", re.IGNORECASE)
+_LIKE_TRUTH = re.compile(r"[._ /-]p(?:age)?[._ -]?\d|[._ /-]no[._ -]?tables?(?![a-z])", re.IGNORECASE)
+"""What follows a document's name in a file that seems to speak of a page of it."""
+_NO_TRUTH = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff", ".gif", ".webp", ".bmp", ".svg", ".bak"})
+"""What lies beside PDFs page by page, and is no truth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +97,10 @@ class _Document:
     labels: list[_Label] = field(default_factory=list)
     whole: Path | None = None  # all its pages as Markdown
     no_tables: bool = False  # whether pages without a file are known to have no tables
-    unplaced: list[tuple[Remark, Path | None]] = field(default_factory=list)
-    """Of files that seem to be its truth but are for no page that can be told; with the file where that has
-    the document's own name, which is enough where there is only one page."""
+    bare: list[Path] = field(default_factory=list)
+    """Tables under its own name, which is enough where there is only one page."""
+    unplaced: list[Remark] = field(default_factory=list)
+    """On files that seem to be its truth but are for no page that can be told."""
 
     @property
     def folder(self) -> Path:
@@ -173,8 +169,7 @@ def _documents(place: Path, remarks: list[Remark]) -> list[_Document]:
         like = "is a PDF: name it so" if _is_pdf(place) else "is none"
         raise CorpusError(f"{place} is not named as a PDF is (.pdf), and {like}.")
     root = place.parent if place.is_file() else place
-    inner = [place.with_suffix("")] if place.is_file() else None
-    files = list(_files(root, remarks, inner))
+    files = list(_files(root, remarks, deep=place.is_dir()))
     pdfs = [path for path in files if path.suffix.lower() == ".pdf"]
     documents = [_Document(pdf, pdf.relative_to(root).with_suffix("").as_posix()) for pdf in pdfs]
     if not documents:
@@ -194,17 +189,16 @@ def _unknown(samples: Sequence[Sample]) -> Remark | None:
         return None
     more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
     said = (
-        f"not scored: {', '.join(ids[:_MOST_NAMED])}{more}. For a page without "
+        f"in no score that needs truth: {', '.join(ids[:_MOST_NAMED])}{more}. For a page without "
         f"tables make a file DOCUMENT.pN.{NO_TABLES}; one that is being annotated counts once it is accepted."
     )
     return Remark(f"{len(ids)} of {counted(len(samples), 'page')} without truth", said, left_out=False)
 
 
-def _files(root: Path, remarks: list[Remark], inner: Sequence[Path] | None) -> Iterator[Path]:
-    """What lies below the folder, or in it and in its `inner` ones; a link that leads out is not followed."""
+def _files(root: Path, remarks: list[Remark], *, deep: bool) -> Iterator[Path]:
+    """What lies in the folder, and if `deep` below it; a link that leads out is not followed."""
     inside = root.resolve()
-    found = root.rglob("*") if inner is None else chain(root.iterdir(), *(f.rglob("*") for f in inner))
-    for path in sorted(found):
+    for path in sorted(root.rglob("*") if deep else root.iterdir()):
         if not is_storable(path):
             remarks.append(unstorable(path, root))
         elif not path.resolve().is_relative_to(inside):
@@ -227,38 +221,21 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
     """Give each truth file to its document; name those that look like truth and are not."""
     by_path = _ByName(documents)
     for path in files:
-        if path.suffix.lower() == ".pdf" or _speaks_of_all(path, by_path):
-            continue
-        label = _label(path)
-        if label is not None and (document := by_path.get(label[0])) is not None:
-            document.labels.append(label[1])
+        if path.suffix.lower() == ".pdf" or _take(path, by_path):
             continue
         where = path.relative_to(root).as_posix()
-        owner = _owner(path, by_path)
-        if owner is not None:
-            name, page = owner.pdf.stem, _likely_page(path, owner)
-            suffix = path.suffix if path.suffix.lower() in FORMATS else ".html"
+        if (owner := _owner(path, by_path)) is not None:
+            name = owner.pdf.stem
             said = (
-                f"is not named as truth of {owner.name}.pdf is. Name it {name}.p{page}.t1{suffix} "
-                f"(first table on page {page}), {name}.p{page}.{NO_TABLES} or {name}.p{page}{PAGE_SUFFIX}."
+                f"is not named as truth of {owner.name}.pdf is. Name it {name}.pN.tM.csv (table M of page N; "
+                f"or .html, .md, .tex), {name}.pN.md, {name}.pN{PAGE_SUFFIX} or {name}.pN.{NO_TABLES}."
             )
-            bare = _composed(path.stem) == _composed(name) and path.suffix.lower() in OF_ONE_PAGE
-            owner.unplaced.append((Remark(where, said), path if bare else None))
-        elif label is not None:
-            said, likely = _no_document(label[0], documents, root)
-            if likely is None:
-                remarks.append(Remark(where, said))
-            else:  # a table of some page of it: which pages have none cannot be told
-                likely.unplaced.append((Remark(where, said), None))
-        elif (owner := _named_after(path, by_path)) is not None:
-            kind = path.suffix or "a file without a suffix"
-            said = f"is named as truth of {owner.name}.pdf, but {kind} is not read. Save it as .csv."
-            if path.suffix.lower() in _UNREAD:
-                owner.unplaced.append((Remark(where, said), None))
-            else:  # it may be anything, so it says nothing of the pages
-                remarks.append(Remark(where, said))
-        elif path.suffix.lower() in _TABLE_FILES:
-            remarks.append(Remark(where, _no_document(path.with_suffix(""), documents, root)[0]))
+            owner.unplaced.append(Remark(where, said))
+        elif path.suffix.lower() in _TABLE_FILES or _LIKE_TRUTH.search(path.stem):
+            if path.suffix.lower() in (*FORMATS, PAGE_SUFFIX, f".{NO_TABLES}"):
+                stem = _PAGE_OF.sub("", path.stem)
+                pdf = path.with_name(f"{stem}.pdf").relative_to(root).as_posix()
+                remarks.append(Remark(where, f"looks like truth, but there is no {pdf}."))
         elif _is_pdf(path):
             said = f"is a PDF that is not named so. To have it read, name it {path.name}.pdf."
             remarks.append(Remark(where, said))
@@ -266,76 +243,39 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
         document.labels.sort(key=lambda label: (label.page, label.table or 0, label.path))
 
 
-def _speaks_of_all(path: Path, documents: _ByName) -> bool:
-    """Whether a file is for all pages of a document, which it is then given."""
-    if path.suffix.lower() == MARKDOWN and (document := documents.get(path.with_suffix(""))) is not None:
-        document.whole = path
-        return True
-    named = path.parent if path.name.lower() == NO_TABLES else path.with_suffix("")
-    is_mark = path.name.lower() == NO_TABLES or path.suffix.lower() == f".{NO_TABLES}"
-    if is_mark and (document := documents.get(named)) is not None:
-        document.no_tables = True
-        return True
-    return False
-
-
-def _label(path: Path) -> tuple[Path, _Label] | None:
-    """The document (without suffix) that a file is named after, and what it says."""
+def _take(path: Path, documents: _ByName) -> bool:
+    """Give a file to the document that it is named after; False if it is not named as truth is."""
+    parts = _NAME.fullmatch(path.name)
+    document = documents.get(path.with_name(parts[1])) if parts else None
+    page, table = (parts[2], parts[3]) if parts and document else (None, None)
+    document = document or documents.get(path.with_suffix(""))  # a PDF may itself be called `report.p1.pdf`
+    if document is None:
+        return False
     suffix = path.suffix.lower()
-    marked = NO_TABLES in path.name.lower()
-    stem = path.name if suffix == f".{NO_TABLES}" or (marked and suffix not in FORMATS) else path.stem
-    if beside := _BESIDE.fullmatch(stem):
-        document, page, table, none = path.with_name(beside[1]), beside[2], beside[3], beside[4]
-    elif within := _WITHIN.fullmatch(stem):
-        document, page, table, none = path.parent, within[1], within[2], within[3]
+    if page is not None and suffix in (*FORMATS, *(() if table else (PAGE_SUFFIX, f".{NO_TABLES}"))):
+        number = int(table) if table else None
+        document.labels.append(_Label(int(page), number, path, suffix == f".{NO_TABLES}"))
+    elif page is None and suffix == MARKDOWN:
+        document.whole = path
+    elif page is None and suffix == f".{NO_TABLES}":
+        document.no_tables = True
+    elif page is None and suffix in OF_ONE_PAGE:
+        document.bare.append(path)
     else:
-        return None
-    if none is None and suffix not in ((*FORMATS,) if table else (*FORMATS, PAGE_SUFFIX)):
-        return None
-    return document, _Label(int(page), int(table) if table else None, path, none is not None)
+        return False
+    return True
 
 
 def _owner(path: Path, documents: _ByName) -> _Document | None:
-    """The document whose truth a file seems to be: by its suffix, or since it speaks of no tables."""
-    is_truth = path.suffix.lower() in (*FORMATS, PAGE_SUFFIX, f".{NO_TABLES}")
-    return _beside(path, documents) if is_truth or _LIKE_NO_TABLES.search(path.name) else None
-
-
-def _beside(path: Path, documents: _ByName) -> _Document | None:
-    """The document in whose folder a file lies, or with whose name its own begins."""
-    if (owner := documents.get(path.parent)) is not None:
-        return owner
-    ends = (end for end in range(len(path.name), 0, -1) if path.name[end : end + 1] in (".", "-", "_", " "))
-    owners = (documents.get(path.with_name(path.name[:end])) for end in ends)
-    return next((owner for owner in owners if owner is not None), None)
-
-
-def _likely_page(path: Path, document: _Document) -> int:
-    """The first number in a file's name behind the document's, if there is one."""
-    numbers = re.findall(r"\d{1,6}", _composed(path.stem).removeprefix(_composed(document.pdf.stem)))
-    return int(numbers[0]) if numbers else 1
-
-
-def _named_after(path: Path, documents: _ByName) -> _Document | None:
-    """The document that a file of another format is named after, page and all, as its truth would be."""
-    found = _beside(path, documents)
-    if found is None or path.suffix.lower() in _NO_TRUTH or path.name.endswith("~"):
+    """The document of which a file seems to be truth: it begins with its name, and goes on with a page."""
+    if path.suffix.lower() in _NO_TRUTH or path.name.endswith("~"):
         return None
-    name = _composed(path.name)
-    rest = name if documents.get(path.parent) else name.removeprefix(_composed(found.pdf.stem))
-    return found if _OF_A_PAGE.match(rest) else None
-
-
-def _no_document(document: Path, documents: Sequence[_Document], root: Path) -> tuple[str, _Document | None]:
-    """What to say of truth without a PDF, and the document of nearly that name."""
-    if document == root:
-        return "looks like truth, but names no PDF. Put it into a folder that is named as its PDF is.", None
-    wanted = document.relative_to(root).as_posix() if document.is_relative_to(root) else document.name
-    by_name = {d.name: d for d in documents}
-    nearest = difflib.get_close_matches(wanted, list(by_name), n=1)
-    hint = f" Is it for {nearest[0]}.pdf?" if nearest else ""
-    said = f"looks like truth, but there is no {wanted}.pdf.{hint}"
-    return said, by_name[nearest[0]] if nearest else None
+    ends = (end for end in range(len(path.name), 0, -1) if path.name[end : end + 1] in (".", "-", "_", " "))
+    owners = ((end, documents.get(path.with_name(path.name[:end]))) for end in ends)
+    found = [(path.name[end:], owner) for end, owner in owners if owner is not None]
+    if (owner := documents.get(path.parent)) is not None:
+        found.append((f"/{path.name}", owner))
+    return next((owner for rest, owner in found if _LIKE_TRUTH.match(rest)), None)
 
 
 def _samples(
@@ -351,7 +291,7 @@ def _samples(
         broken.append(Sample(page_id(document.name, 1), document.name, 1, None, document.pdf))
         return
     by_page = _labels_by_page(document, len(shapes), root)
-    remarks.extend(remark for remark, _ in document.unplaced)
+    remarks.extend(document.unplaced)
     for number, labels in sorted(by_page.items()):
         if (gap := _gap(labels)) is not None:
             where = f"{document.name}.pdf, page {number}"
@@ -372,9 +312,16 @@ def _samples(
 
 def _labels_by_page(document: _Document, n_pages: int, root: Path) -> dict[int, list[_Label]]:
     """What is said of each page; what fits none is kept with the document."""
-    if n_pages == 1:
-        document.labels += [_Label(1, None, file) for _, file in document.unplaced if file is not None]
-        document.unplaced = [(remark, file) for remark, file in document.unplaced if file is None]
+    for file in document.bare:
+        if n_pages == 1:
+            document.labels.append(_Label(1, None, file))
+        else:
+            said = (
+                f"is for no page of {document.name}.pdf, which has {n_pages}. Name it "
+                f"{document.pdf.stem}.pN.t1{file.suffix}."
+            )
+            document.unplaced.append(Remark(file.relative_to(root).as_posix(), said))
+    document.bare = []
     if document.whole is not None:
         n_parts = _n_parts(document.whole)
         if n_parts == n_pages:  # a page's own file says more of it
@@ -384,11 +331,10 @@ def _labels_by_page(document: _Document, n_pages: int, root: Path) -> dict[int, 
         else:
             said = (
                 f"has {counted(n_parts, 'part')}, but {document.name}.pdf has {counted(n_pages, 'page')}, so "
-                "it is no truth. A line <!-- page break --> parts pages; one page alone is "
+                "it is not used. Separate pages by a line <!-- page break -->; name a single page "
                 f"{document.pdf.stem}.pN.md."
             )
-            remark = Remark(document.whole.relative_to(root).as_posix(), said)
-            document.unplaced.append((remark, None))
+            document.unplaced.append(Remark(document.whole.relative_to(root).as_posix(), said))
     by_page: dict[int, list[_Label]] = {}
     for label in document.labels:
         if 1 <= label.page <= n_pages:
@@ -396,7 +342,7 @@ def _labels_by_page(document: _Document, n_pages: int, root: Path) -> dict[int, 
         else:
             where = label.path.relative_to(root).as_posix()
             said = f"is for page {label.page}, but {document.name}.pdf has {counted(n_pages, 'page')}."
-            document.unplaced.append((Remark(where, said), None))
+            document.unplaced.append(Remark(where, said))
     return by_page
 
 

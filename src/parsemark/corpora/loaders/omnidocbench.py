@@ -173,7 +173,7 @@ def _box(poly: Any, scale: float, where: str) -> Box | None:
         numbers = [float(v) * scale for v in poly]
         return Box.of_points(numbers[0::2], numbers[1::2])
     except (TypeError, ValueError) as error:
-        raise CorpusError(f"{where}: the poly {poly!r} is no polygon ({error}).") from error
+        raise CorpusError(f"{where}: the poly {poly!r} is not a polygon ({error}).") from error
 
 
 def _relations(extra: Any, known: set[str]) -> tuple[Relation, ...]:

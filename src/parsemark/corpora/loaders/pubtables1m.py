@@ -189,7 +189,9 @@ def _table_from_structure(objects: Sequence[VocObject], words: Sequence[_PlacedW
     columns = sorted(((box.x0, box.x1) for box in boxes[_COLUMN]), key=sum)
     if len(rows) * len(columns) * max(len(words), 1) > _MAX_COMPARISONS:
         what = f"A table of {len(rows)} x {len(columns)} with {len(words)} words"
-        raise CorpusError(f"{what} is over what is read ({_MAX_COMPARISONS:,} pairs of a cell and a word).")
+        raise CorpusError(
+            f"{what} exceeds the size limit of {_MAX_COMPARISONS:,} pairs of a cell and a word."
+        )
     headers = {r for box in boxes[_HEADER] for r in _half_inside(rows, box.y0, box.y1)}
     spanning = [box for label in _SPANNING for box in boxes[label]]
     spans = [(_half_inside(rows, b.y0, b.y1), _half_inside(columns, b.x0, b.x1)) for b in spanning]

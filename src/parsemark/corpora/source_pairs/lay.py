@@ -7,9 +7,11 @@ checked against their pages, and pages say what they cover, as they do for tags.
 from __future__ import annotations
 
 import re
+import resource
 import unicodedata
 from array import array
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -41,6 +43,7 @@ from parsemark.pdf.running_heads import edge_of
 from parsemark.pdf.tags import Content, StructureTag, TagTree, Value
 from parsemark.plain_words import counted
 
+SOURCE_CPU_S, SOURCE_MB = 10, 512  # what reading a source may take
 _NAMED = 5  # Words by which what has no place is named
 _WITH_TAIL = frozenset("QJДЦЩ")  # capitals that go below their line in some fonts
 _SMALL_CAPITAL = 0.87  # of the height of others
@@ -55,18 +58,29 @@ def read_pair(pdf: Path, source: Path) -> TaggedDocument:
     """What a source says of the pages that were made of it; PdfError where one of both cannot be read."""
     needed = {"docx": "docx", "xlsx": "openpyxl"}.get(SOURCES[source.suffix.lower()], "pikepdf")
     require("embedded", f"Reading {source.name}", {needed})
-    return _read_pair(pdf, source)
+    return lay_source(pdf, _elements_of(source), f"source {SOURCES[source.suffix.lower()]}")
+
+
+@in_child(cpu_s=SOURCE_CPU_S)
+def _elements_of(source: Path) -> list[Element]:
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with suppress(OSError):  # other systems than Linux do not say what is used: the bound of all PDFs stays
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        bound = used + SOURCE_MB * 2**20
+        resource.setrlimit(resource.RLIMIT_AS, (bound if before[1] < 0 else min(bound, before[1]), before[1]))
+    try:
+        return read_source(source)
+    except MemoryError:
+        raise PdfError(f"{source} needs more than {SOURCE_MB} MB to be read.") from None
+    except RecursionError:
+        raise PdfError(f"{source} is nested too deeply to be read.") from None
+    except (CorpusError, FormatError) as error:
+        raise PdfError(str(error)) from error
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 @in_child(cpu_s=900)
-def _read_pair(pdf: Path, source: Path) -> TaggedDocument:
-    try:
-        elements = read_source(source)
-    except (CorpusError, FormatError) as error:
-        raise PdfError(str(error)) from error
-    return lay_source(pdf, elements, f"source {SOURCES[source.suffix.lower()]}")
-
-
 def lay_source(pdf: Path, elements: Sequence[Element], derivation: str) -> TaggedDocument:
     """Lay elements onto the pages of a PDF."""
     letters = PageLetters(pdf)

@@ -154,7 +154,7 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
                 raise CorpusError(f"{path} unpacks to more than {MAX_PARTS:,} parts or {MAX_BYTES >> 20} MB.")
             yield archive
     except BROKEN_ARCHIVE as error:
-        raise CorpusError(f"{path} is no archive that can be read: {error}.") from error
+        raise CorpusError(f"{path} is not a readable archive: {error}.") from error
 
 
 def _xml(data: bytes, path: Path) -> Any:
@@ -181,11 +181,21 @@ def _value(element: Any, name: str) -> str:
 def _spans(element: Any, across: str, down: str) -> str:
     """The attributes of a cell that spans others, by their names in its format."""
     said = (("colspan", _value(element, across)), ("rowspan", _value(element, down)))
-    return "".join(f' {name}="{int(n)}"' for name, n in said if n.isdigit())
+    return "".join(f' {name}="{_number(n)}"' for name, n in said if _number(n))
+
+
+def _number(text: str) -> int:
+    """A count that a source gives, no larger than a table may have columns; 0 where it gives none."""
+    return min(int(text), MAX_SPAN) if re.fullmatch(r"[0-9]{1,9}", text) else 0
 
 
 def _inside(element: Any, name: str) -> Iterator[Any]:
     return (below for below in element.iter() if _local(below) == name)
+
+
+def _holder(element: Any, name: str) -> Any:
+    """The nearest element of a name that an element is in; what holds it further out is not asked again."""
+    return next((above for above in element.iterancestors() if _local(above) == name), None)
 
 
 def _said(element: Any) -> str:
@@ -235,7 +245,7 @@ class _OpenDocument(_Markup):
     blanks = ("s", "tab", "line-break")
 
     def _heading(self, element: Any) -> str:
-        level = min(int(_value(element, "outline-level") or 1), _DEEPEST)
+        level = min(_number(_value(element, "outline-level")) or 1, _DEEPEST)
         return f"<h{level}>{self.inner(element)}</h{level}>"
 
     def _cell(self, element: Any) -> str:
@@ -243,7 +253,7 @@ class _OpenDocument(_Markup):
         spans = _spans(element, "number-columns-spanned", "number-rows-spanned")
         again = _value(element, "number-columns-repeated")
         cell = f"<{tag}{spans}>{self.inner(element)}</{tag}>"
-        return cell * (min(int(again), MAX_SPAN) if again.isdigit() else 1)
+        return cell * (_number(again) or 1)
 
     def _note(self, element: Any) -> str:
         bodies = list(_inside(element, "note-body"))
@@ -301,8 +311,12 @@ class _Jats(_Markup):
 
     def _table(self, element: Any) -> str:
         caption = f"<caption>{escape(_caption(element))}</caption>"
-        tables = (f"<table>{caption}{self.inner(table)}</table>" for table in _inside(element, "table"))
-        feet = "".join(f"<p>{escape(_said(foot))}</p>" for foot in _inside(element, "table-wrap-foot"))
+        own = [below for below in _inside(element, "table") if _holder(below, "table-wrap") is element]
+        tables = (f"<table>{caption}{self.inner(table)}</table>" for table in own)
+        below = [
+            foot for foot in _inside(element, "table-wrap-foot") if _holder(foot, "table-wrap") is element
+        ]
+        feet = "".join(f"<p>{escape(_said(foot))}</p>" for foot in below)
         return "".join(tables) + feet
 
     def _cell(self, element: Any) -> str:
@@ -399,6 +413,9 @@ class _Word:
                     of_list = _word_value(element, "pPr/numPr/numId") or style or "list"
                     yield tag, escape(text), of_list if tag == "li" else ""
                 for box in _inside(element, "txbxContent"):
+                    outer = _holder(box, "txbxContent")
+                    if outer is not None and element in outer.iterancestors():
+                        continue  # what is in a box is read with that box
                     if not any(_local(above) == "Fallback" for above in box.iterancestors()):
                         yield from self._parts(box)
             elif name == "tbl":
@@ -419,7 +436,7 @@ class _Word:
             elif name == "noBreakHyphen":
                 yield "-"
             elif name == "footnoteReference" and element.get(f"{_WORD}id") in self.known:
-                note = self.known[element.get(f"{_WORD}id")]
+                note = self.known.pop(element.get(f"{_WORD}id"))  # each once: notes may cite each other
                 said = " ".join("".join(self._text(paragraph)) for paragraph in _inside(note, "p"))
                 self.notes.append(f"{len(self.notes) + 1} {said.strip()}")
                 yield script("sup", str(len(self.notes)))
@@ -446,8 +463,8 @@ class _Word:
             is_listed |= name.startswith("List ") or style.element.find(f".//{_WORD}numPr") is not None
             style = style.base_style
         level = _word_value(paragraph, "pPr/outlineLvl")
-        if level.isdigit() and int(level) < _DEEPEST:
-            return f"h{int(level) + 1}"
+        if level.isdecimal() and _number(level) < _DEEPEST:
+            return f"h{_number(level) + 1}"
         return "li" if is_listed else "p"
 
     def _table(self, table: Any) -> str:
@@ -455,11 +472,11 @@ class _Word:
         open_cells: dict[int, list[Any]] = {}
         lines: list[list[list[Any]]] = []
         for row in rows:
-            col = int(_word_value(row, "trPr/gridBefore") or 0)
+            col = _number(_word_value(row, "trPr/gridBefore"))
             line: list[list[Any]] = [["td", col, 1, ""]] if col else []
             tag = "th" if row.find(f"{_WORD}trPr/{_WORD}tblHeader") is not None else "td"
             for cell in (c for c in row.iter(f"{_WORD}tc") if next(c.iterancestors(f"{_WORD}tr")) is row):
-                across = min(int(_word_value(cell, "tcPr/gridSpan") or 1), MAX_SPAN)
+                across = _number(_word_value(cell, "tcPr/gridSpan")) or 1
                 merged = cell.find(f"{_WORD}tcPr/{_WORD}vMerge")
                 if merged is not None and merged.get(f"{_WORD}val") != "restart" and col in open_cells:
                     open_cells[col][2] += 1

@@ -1,6 +1,7 @@
 """Sheets as HTML, with each value as it is shown."""
 
 import re
+import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import date, datetime, time
@@ -10,9 +11,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from lxml import etree
+
+from parsemark.errors import CorpusError
 from parsemark.formats.limits import MAX_COLUMNS, MAX_GRID
 
 NO_VALUE = "\ufffc"  # what a cell shows whose formula has no stored value: nobody knows without computing it
+_MERGED = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7}):\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 _LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|_.|\*.')
 _NUMBER = re.compile(
     r'((?:"[^"]*"|\\.|\[[^\]]*\]|[_*].|\.(?![0#?])|[^0#?."\\\[_*])*+)(\.?[0#?][0#?.,]*)(E[+-]0+)?(.*)', re.S
@@ -29,10 +34,35 @@ def sheet_html(path: Path) -> str:
     """All sheets that are shown, each a heading-less run of tables: rows without anything part them."""
     import openpyxl
 
+    _check_merged_cells(path)
     book = openpyxl.load_workbook(path, data_only=True, keep_links=False)
     with closing(openpyxl.load_workbook(path, read_only=True, keep_links=False)) as formulas:
         shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
         return "".join(part for sheet in shown for part in _parts(sheet, formulas[sheet.title]))
+
+
+def _check_merged_cells(path: Path) -> None:
+    """Raise CorpusError if merged cells cover too much: openpyxl makes an object for each cell below."""
+    from openpyxl.utils import column_index_from_string
+
+    n_places = 0
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            if not name.startswith("xl/worksheets/"):
+                continue
+            with archive.open(name) as part:
+                tags = "{*}row", "{*}mergeCell"
+                for _, element in etree.iterparse(part, tag=tags, resolve_entities=False, no_network=True):
+                    if place := _MERGED.fullmatch(element.get("ref", "")):
+                        left, top, right, bottom = place.groups()
+                        n_columns = 1 + abs(column_index_from_string(right) - column_index_from_string(left))
+                        n_places += n_columns * (1 + abs(int(bottom) - int(top)))
+                    if n_places > MAX_GRID:
+                        raise CorpusError(
+                            f"{path}: the merged cells of {name} cover more than {MAX_GRID:,} cells. "
+                            "Merge only cells that hold data."
+                        )
+                    element.clear()
 
 
 def _parts(sheet: Any, formulas: Any) -> Iterator[str]:
@@ -44,7 +74,12 @@ def _parts(sheet: Any, formulas: Any) -> Iterator[str]:
         if cell.data_type == "f" and (own := sheet.cell(cell.row, cell.column)).value is None:
             own.value = NO_VALUE
     spans = {(r.min_row, r.min_col): r for r in sheet.merged_cells.ranges}
-    covered = {place for r in spans.values() for place in r.cells} if len(spans) < MAX_COLUMNS else set()
+    covered: set[tuple[int, int]] = set()
+    for r in list(spans.values())[:MAX_COLUMNS]:
+        last_row, last_col = min(r.max_row, n_rows), min(r.max_col, n_cols)
+        if len(covered) + (last_row - r.min_row + 1) * (last_col - r.min_col + 1) > MAX_GRID:
+            break
+        covered |= {(y, x) for y in range(r.min_row, last_row + 1) for x in range(r.min_col, last_col + 1)}
     shown = [c for c in range(1, n_cols + 1) if not sheet.column_dimensions[get_column_letter(c)].hidden]
 
     def written(cell: Any) -> str:

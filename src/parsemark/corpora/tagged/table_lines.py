@@ -1,8 +1,12 @@
-"""Lines that are drawn in a table: where others have one and an empty cell has none, a span is missing."""
+"""Lines that are drawn in a table: where others have one and an empty cell has none, a span is missing.
+
+Where they stand around a column that the grid does not have, its cells are missing: browsers tag no
+empty ones.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from parsemark.model import Box, Cell, Table
 from parsemark.pdf.marked import OwnedPage
@@ -10,6 +14,7 @@ from parsemark.pdf.marked import OwnedPage
 _SHORT = 3.0  # points of a line that is none
 _MOST = 0.8  # share of the full cells at a border that have a line there, so that all should
 _SAME = 2.0  # points between two edges of one line
+_NARROWEST = 4.0  # points between two lines around a column; closer ones are a double line
 
 Line = tuple[float, float, float]  # where it is, and from where to where it runs
 
@@ -40,6 +45,46 @@ def missing_span(page: OwnedPage, table: Table, box: Box) -> str | None:
         found, _ = _unruled(rows, full)
         return None if found is None else f"no line stands below row {found[0] + 1} in column {found[1] + 1}"
     return None if found is None else f"no line stands right of column {found[0] + 1} in row {found[1] + 1}"
+
+
+def missing_column(page: OwnedPage, table: Table, box: Box) -> str | None:
+    """Where lines are drawn around a column that a grid does not have; None where there is none."""
+    near = page.drawn_near(page.ruled_frame(box))
+    thin = [shape for shape in near if shape.width <= _SHORT]
+    axis = _axis(table.cells, table.n_cols, table.n_rows, thin)
+    rows = [(j, at) for j, at in enumerate(axis.middles) if at is not None]
+    across = [s for s in near if s.height <= _SHORT and rows and rows[0][1] <= s.centre[1] <= rows[-1][1]]
+    inked = [k for k, owners in enumerate(axis.owners) if any(table.cells[o].box for o in owners)]
+    for k, other in pairwise((-1, *inked, table.n_cols)):
+        low = max((end for end in axis.ends[: k + 1] if end is not None), default=float("-inf"))
+        high = min((begin for begin in axis.begins[other:] if begin is not None), default=float("inf"))
+        is_edge = k < 0 or other == table.n_cols
+        is_border = [is_edge or axis.owners[k][j] != axis.owners[other][j] for j, _ in rows]
+        bordering = [row for row, borders in zip(rows, is_border, strict=True) if borders]
+        between = [(at + below) / 2 for (i, at), (j, below) in pairwise(bordering) if j == i + 1]
+        places = _whole_lines(axis.lines, low - 1, high + 1, [*(at for _, at in bordering), *between])
+        n_columns = sum(
+            right - left >= _NARROWEST and any(s.x0 <= left + _SAME and s.x1 >= right - _SAME for s in across)
+            for left, right in pairwise(places)
+        )
+        if len(bordering) > 1 and n_columns > other - k - 1:
+            return f"right of column {k + 1}" if k >= 0 else "left of column 1"
+    return None
+
+
+def _whole_lines(lines: Sequence[Line], low: float, high: float, heights: Sequence[float]) -> list[float]:
+    """Where lines between two places stand that run past all heights, be it in pieces."""
+    here = sorted(line for line in lines if low <= line[0] <= high)
+    groups: list[list[Line]] = []
+    for line in here:
+        if not groups or line[0] - groups[-1][-1][0] > _SAME:
+            groups.append([])
+        groups[-1].append(line)
+    return [
+        sum(at for at, _, _ in own) / len(own)
+        for own in groups
+        if all(any(start - _SAME <= at <= stop + _SAME for _, start, stop in own) for at in heights)
+    ]
 
 
 def _turned(box: Box) -> Box:

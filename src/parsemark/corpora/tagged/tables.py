@@ -12,7 +12,7 @@ from itertools import accumulate, chain, groupby, pairwise
 from operator import attrgetter
 from statistics import median
 
-from parsemark.corpora.tagged.table_lines import missing_span
+from parsemark.corpora.tagged.table_lines import missing_column, missing_span
 from parsemark.corpora.tagged.text import DocumentContent, TaggedText, hull, is_ink
 from parsemark.errors import FormatError
 from parsemark.formats.limits import check_grid
@@ -113,6 +113,8 @@ def _checked_parts(
         _raise_if_foreign(content.page(page), part, {k for at, k in inside if at == page})
         if (why := missing_span(content.page(page), part.table, part.box)) is not None:
             raise RefusedError(f"a span is missing: {why}")
+        if (where := missing_column(content.page(page), part.table, part.box)) is not None:
+            raise RefusedError(f"a column is missing: lines are drawn around one {where} that has no cells")
         parts.append(part)
     headed = _with_repeated_heads(content, parts)
     for part, head in headed:

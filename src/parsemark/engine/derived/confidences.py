@@ -1,9 +1,7 @@
 """Confidences of a scored run: how good they are, calibrated ones, and ours for parsers that give none."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,11 +11,12 @@ from parsemark.engine.derived.parsers import (
     JudgedTables,
     add_calibrated,
     add_estimated,
+    add_made_of_others,
     judged_tables,
     read_signals,
 )
-from parsemark.errors import FormatError, UsageError
-from parsemark.specs import is_derived
+from parsemark.errors import UsageError
+from parsemark.specs import is_derived, parse_spec
 from parsemark.stats.detection import average_precision
 from parsemark.stats.parser_confidence import (
     METHODS,
@@ -66,19 +65,13 @@ class Calibration:
     transfer: Transfer | None = None
     added: str | None = None  # name of the calibrated parser, where it was added to the run
 
-    @property
-    def helps(self) -> bool:
-        """Whether the chosen calibrator is better than none."""
-        after = self.after[self.chosen].d_ece
-        return self.before.d_ece is None or (1.0 if after is None else after) < self.before.d_ece
-
 
 def calibrate(
     run: Run, parser: str, *, method: str = "best", other: Run | None = None, apply: bool = False
 ) -> Calibration:
     """Fit a calibrator of a parser's confidences, as `api.calibrate` says; what is added is not scored."""
     if method not in ("best", *METHODS):
-        raise UsageError(f"There is no way {method!r} to calibrate; there are: best, {', '.join(METHODS)}.")
+        raise UsageError(f"Unknown calibration method {method!r}; choose one of: best, {', '.join(METHODS)}.")
     judged = judged_tables(run, parser)
     confidence, correct, documents = judged.confidence, judged.correct, judged.documents
     after = {
@@ -106,17 +99,6 @@ def calibrate(
 
 def _quality(confidence: ArrayLike, correct: ArrayLike) -> Quality:
     return Quality(d_ece(confidence, correct), risk_coverage(confidence, correct))
-
-
-def apply_calibrator(run: Run, file: Path) -> str:
-    """Add the calibrated parser that a file of `parsemark calibrate` names; returns its name."""
-    try:
-        data = json.loads(file.read_bytes())
-    except (OSError, ValueError) as error:
-        raise FormatError(f"the calibrator cannot be read: {error}", where=str(file)) from error
-    if not isinstance(data, dict) or not isinstance(data.get("parser"), str):
-        raise FormatError("this is no calibrator: it names no parser", where=str(file))
-    return add_calibrated(run, data["parser"], Calibrator.from_json(data), {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,3 +180,44 @@ def confidence_rows(run: Run) -> list[ConfidenceRow]:
             )
         )
     return rows
+
+
+def add_derived(run: Run, specs: Sequence[str], fitted_on: Run | None = None) -> list[str]:
+    """Add parsers that are made of a run's own outputs, and return their names; they are not scored yet.
+
+    Args:
+        run: The run, scored by the protocol `tables`.
+        specs: `ensemble`, `estimated(parser=…)` or `calibrated(parser=…)`.
+        fitted_on: Run whose truth the confidences are fitted on; by default the run itself, where each
+            document gets a fit that has not seen it.
+    """
+    added: list[str] = []
+    for text in specs:
+        spec = parse_spec(text)
+        options = spec.as_dict()
+        unknown = options.keys() - _OPTIONS.get(spec.name, options.keys())
+        if spec.name not in _OPTIONS or unknown:
+            listed = "; ".join(f"{name}: {', '.join(keys)}" for name, keys in _OPTIONS.items())
+            raise UsageError(f"Cannot add {text!r} to a run. Names and options are {listed}.")
+        parser = str(options["parser"]) if "parser" in options else None
+        if spec.name == "ensemble":
+            parsers = [entry.name for entry in run.manifest.parsers if not is_derived(entry.name)]
+            added += add_made_of_others(run, [spec], parsers)
+        elif spec.name == "estimated":
+            chosen = None if parser is None else [parser]
+            model = None if fitted_on is None else estimate_confidence(fitted_on, chosen, apply=False).model
+            added += estimate_confidence(run, chosen, model=model).added
+        elif parser is None:
+            raise UsageError(f"{text!r} names no parser: write calibrated(parser=NAME).")
+        else:
+            method = str(options.get("method", "best"))
+            found = calibrate(fitted_on or run, parser, method=method, apply=fitted_on is None)
+            added.append(found.added or add_calibrated(run, parser, found.calibrator))
+    return added
+
+
+_OPTIONS = {
+    "ensemble": ("parsers", "min_confidence"),
+    "estimated": ("parser",),
+    "calibrated": ("parser", "method"),
+}

@@ -166,7 +166,7 @@ class ConfidenceModel:
             source = str(data.get("source", ""))
             return cls(mean, scale, weights, float(data["offset"]), int(data["n_tables"]), source)
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise FormatError(f"this is no model of confidence: {error}", where=str(path)) from error
+            raise FormatError(f"this is not a confidence model: {error}", where=str(path)) from error
 
 
 def fit_model(features: Floats, correct: Iterable[bool], source: str = "") -> ConfidenceModel:

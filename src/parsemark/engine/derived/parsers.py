@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parsemark.consensus.ensemble import elect, estimate_jury
+from parsemark.consensus.ensemble import elect, estimate_rates
 from parsemark.consensus.table_votes import find_candidates
 from parsemark.engine.derived.estimated import signals
 from parsemark.engine.import_outputs import table_element
@@ -46,7 +46,8 @@ def judged_tables(run: Run, parser: str, rule: str = "bbox", at: float = 0.5) ->
     sure = [table for table in found if table.confidence is not None]
     if not sure:
         raise UsageError(
-            f"{parser} gives no confidences in this run; `parsemark confidence {run.path}` estimates some."
+            f"{parser} gives no confidences in this run; `parsemark score {run.path} "
+            "--add estimated` estimates them."
         )
     return JudgedTables(
         tuple(t.confidence for t in sure if t.confidence is not None),
@@ -125,13 +126,15 @@ def add_ensemble(run: Run, parsers: Sequence[str], min_confidence: float = ENSEM
     listed = ",".join(f"{key}={value}" for key, value in sorted(options.items()))
     name = f"ensemble({listed})" if listed else "ensemble"
     by_sample = {sample: find_candidates(seen) for sample, seen in _predictions(run, parsers)}
-    jury = estimate_jury([c for found in by_sample.values() for c in found], parsers, run.manifest.engines)
+    engine_rates = estimate_rates(
+        [c for found in by_sample.values() for c in found], parsers, run.manifest.engines
+    )
 
     def change(outputs: dict[str, ParseRecord]) -> bytes | None:
         sample = next(iter(outputs.values())).sample
         if sample not in by_sample:
             return None
-        elements = [_raw_table(e) for e in elect(by_sample[sample], jury, min_confidence)]
+        elements = [_raw_table(e) for e in elect(by_sample[sample], engine_rates, min_confidence)]
         return json.dumps({"format": "elements", "elements": elements}, ensure_ascii=False).encode()
 
     settings = {"min_confidence": min_confidence, "parsers": "+".join(parsers)}
@@ -254,8 +257,7 @@ def split_specs(specs: str | Sequence[str]) -> tuple[list[str], list[Spec]]:
             continue
         spec = parse_spec(text)
         if spec.name != "ensemble":
-            command = "confidence" if spec.name == "estimated" else "calibrate"
-            raise UsageError(f"{spec.name}(…) is made from a run: see `parsemark {command} --help`.")
+            raise UsageError(f"{spec.name}(…) is made of a scored run: parsemark score RUN --add {text!r}")
         for key in spec.as_dict():
             if key not in ("parsers", "min_confidence"):
                 raise UsageError(f"Parser 'ensemble' has no option {key!r}; it has: min_confidence, parsers.")

@@ -39,6 +39,7 @@ class PageLimits:
     """CPU time of the worker and all processes that it has started, from the request to the whole answer."""
     patience: float = 3.0  # wall-clock time, as a multiple of it: for workers that wait, and busy machines
     memory_mb: int = 4096  # resident memory of the worker and all processes that it has started (Linux)
+    disk_mb: int = 2048  # what a confined worker may hold in its folder, and the size of each file it writes
     start_timeout_s: float = 120.0  # wall-clock time until a new worker has shaken hands
     max_answer_bytes: int = 64 * 1024 * 1024  # size of an answer; no more than this is ever held in memory
 
@@ -150,7 +151,7 @@ class PageWorker:
             elapsed = time.perf_counter() - started
             n_left = watched.end_survivors()
             self._forget()
-            by_chance = failure.kind in ("died", "garbage") and not watched.exceeded and not watched.overtime
+            by_chance = failure.kind in ("died", "garbage") and not watched.was_ended
             return self._failed(failure, watched, elapsed, n_left, timeout_s), worn or by_chance
         elapsed = time.perf_counter() - started
         watched.look()
@@ -165,6 +166,7 @@ class PageWorker:
                     self.parser.command(self._hidden),
                     start_timeout_s=self._limits.start_timeout_s,
                     max_answer_bytes=self._limits.max_answer_bytes,
+                    disk_mb=self._limits.disk_mb,
                     on_start=self._started,
                 )
             except WorkerFailure as failure:
@@ -177,9 +179,9 @@ class PageWorker:
                 self.hello = self._session.hello
                 return
 
-    def _started(self, pid: int) -> None:
+    def _started(self, pid: int, folder: Path | None) -> None:
         with self._lock:
-            self._watched = self._watch.add(pid, self._limits.memory_mb)
+            self._watched = self._watch.add(pid, self._limits.memory_mb, folder, self._limits.disk_mb)
             if self._stopped:
                 end_supervised(pid)
 
@@ -196,6 +198,8 @@ class PageWorker:
     ) -> PageOutcome:
         if watched.exceeded:
             error = f"The worker used more than {self._limits.memory_mb} MB of memory and was ended."
+        elif watched.overfull:
+            error = f"The worker wrote more than {self._limits.disk_mb} MB to its folder and was ended."
         elif watched.overtime:
             error = f"The worker used more than {timeout_s:g} s of CPU time and was ended."
         elif failure.kind == "timeout":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -20,7 +21,7 @@ from parsemark.engine.events import Events
 from parsemark.engine.parsing.page_worker import PageLimits
 from parsemark.engine.parsing.plan import PlannedPage, make_plan, select_keys
 from parsemark.engine.parsing.worker_pool import LocalWorkers, ParsePool
-from parsemark.errors import CorpusError, PdfError, StoreError, UsageError
+from parsemark.errors import CorpusError, ParserError, PdfError, StoreError, UsageError
 from parsemark.model import Sample
 from parsemark.parsers import Parser
 from parsemark.pdf.page_kinds import stored_kinds
@@ -38,7 +39,7 @@ from parsemark.store import (
 )
 from parsemark.store.manifest import origin_mark
 from parsemark.system import file_sha256
-from parsemark.system.processes import why_not_confined
+from parsemark.system.processes import held_by_confinement, why_not_confined
 from parsemark.version import __version__
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class ParseOptions:
     limits: PageLimits = field(default_factory=PageLimits)
     cache: Path | None = None  # folder of the cache of parses; None to use none
     anew: bool = False  # parse every page, also those that the run has; one that was stopped goes on
+    repeats: int = 1  # how often each page is parsed in all (`api.parse`); what is there already counts
     executor: str = "local"
     address: str | None = None  # of a Ray cluster; None starts one on this machine
     protocols: tuple[str, ...] = ()  # specs to score it by; by default those that it has, or the default ones
@@ -79,6 +81,8 @@ def parse_corpus(
     pages = add_samples(run, corpus, options.pages, events=events)
     _check_formats(parsers, pages)
     cache = ParseCache(options.cache) if options.cache else None
+    for parser in parsers:  # weights are a part of its fingerprint
+        _fetch_weights(parser, events)
     named = [(parser.name, parser.fingerprint) for parser in parsers]
     if (why := why_not_confined()) is not None:
         events.note(f"Parsers are not confined on this machine, and could read truths: {why}.")
@@ -107,11 +111,19 @@ def parse_corpus(
         RunFolder.of(run).parses.fold()
         for parser in parsers:
             if (hello := pool.hellos.get(parser.name)) is not None:
-                said = {"versions": dict(hello.versions), "weights": dict(hello.weights)}
+                sources = parser.weights.versions if parser.weights else {}
+                said = {"versions": {**hello.versions, **sources}, "weights": dict(hello.weights)}
                 _note_parser(run, parser, said, why is None)
                 if cache:
                     cache.put_versions(parser.fingerprint, said)
     return run
+
+
+def _fetch_weights(parser: Parser, events: Events) -> None:
+    """Fetch weights where that is allowed; a failure is reported when the parser is installed."""
+    if parser.weights is not None and parser.weights.what_is_missing() is None:
+        with contextlib.suppress(ParserError):
+            parser.weights.fetch(lambda what: events.note(f"{parser.name}: {what}"))
 
 
 def _check_formats(parsers: Sequence[Parser], pages: Sequence[PlannedPage]) -> None:
@@ -180,7 +192,7 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
         raise StoreError(
             f"{out} holds a run of the corpus {old.name} {old.version} ({old.hash[:8]}), not of "
             f"{corpus.name} {corpus.version} ({corpus.hash[:8]}). Choose another --out, or remove that "
-            "folder (`bench` and `parse` do so with --overwrite)."
+            "folder (`bench` does so with --overwrite)."
         )
     # What is asked for comes first, so it is what is shown; what the run had stays and is scored with it.
     RunFolder.of(run).update_manifest(
@@ -266,7 +278,7 @@ def add_samples(
         said = (
             f"{counted(len(without), 'sample')} of {corpus.name} with neither a PDF nor a picture that "
             f"could be parsed ({listed(without)}). "
-            "Score outputs that you have: parsemark score --predictions DIR"
+            "Score outputs that you have: parsemark score DIR"
         )
         if corpus.strict or len(without) == len(samples):
             raise UsageError(said)
@@ -365,6 +377,7 @@ def _machine() -> dict[str, str | int | float | None]:
         "python": sys.version.split()[0],
         "cpu": _cpu_model(),
         "cpus": os.cpu_count(),
+        "confinement": ", ".join(held_by_confinement()) or "none",
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
     }
 

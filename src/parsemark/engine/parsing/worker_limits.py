@@ -1,4 +1,4 @@
-"""Watches what workers use, children included, and ends those that take too much memory.
+"""Watches what workers use, children included, and ends those that take too much memory or disk.
 
 One thread watches all workers by reading `/proc`. Where there is no `/proc` nothing is watched: peak memory
 is then what the worker says of itself, and only its own address space could be limited.
@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import resource
 import sys
 import threading
+import time
+from collections.abc import Iterable
+from pathlib import Path
 
 from parsemark.system import processes
 from parsemark.system.processes import Process
 
 PERIOD_S = 0.05
+_DISK_PERIOD_S = 0.5
+_MAX_FILES = 100_000  # of one worker; so many are no work of a parser
 _MAX_SEEN = 1_000
 _ADDRESS_SPACE_FACTOR = 4
 _ADDRESS_SPACE_EXTRA_MB = 16_384
@@ -25,9 +31,13 @@ _ADDRESS_SPACE_EXTRA_MB = 16_384
 class Watched:
     """One worker under watch, with all that it has started."""
 
-    def __init__(self, pid: int, memory_mb: int) -> None:
+    def __init__(self, pid: int, memory_mb: int, folder: Path | None, disk_mb: int) -> None:
         self.pid = pid  # of the worker's supervisor
         self.memory_mb = memory_mb
+        self.disk_mb = disk_mb
+        self._folder = folder
+        self._next_disk_look = 0.0
+        self.overfull = False  # whether it was ended because of what it has written
         self.exceeded = False  # whether it was ended because of its memory
         self.overtime = False  # whether it was ended because of its CPU time
         self._seen: dict[tuple[int, int], Process] = {}
@@ -51,8 +61,18 @@ class Watched:
         self.cpu_s = max(self.cpu_s or 0.0, cpu_s - self._cpu_before)
         self.exceeded = self.exceeded or memory_mb > self.memory_mb
         self.overtime = self.overtime or self.cpu_s > self._cpu_limit_s
-        if self.exceeded or self.overtime:
+        if self._folder is not None and time.monotonic() >= self._next_disk_look:
+            begun = time.monotonic()
+            self.overfull = self.overfull or disk_use_mb(self._folder, members, self.disk_mb) > self.disk_mb
+            # Many files take long to look at: no more than a tenth of the time.
+            self._next_disk_look = time.monotonic() + max(_DISK_PERIOD_S, 9 * (time.monotonic() - begun))
+        if self.was_ended:
             processes.end_supervised(self.pid)
+
+    @property
+    def was_ended(self) -> bool:
+        """Whether it was over one of its limits."""
+        return self.exceeded or self.overtime or self.overfull
 
     def end_survivors(self) -> int:
         """End what outlived the supervisor, if somebody has killed that; returns how many there were."""
@@ -83,10 +103,10 @@ class Watch:
         self._stop.set()
         self._thread.join()
 
-    def add(self, pid: int, memory_mb: int) -> Watched:
+    def add(self, pid: int, memory_mb: int, folder: Path | None, disk_mb: int) -> Watched:
         """Watch a new worker by its supervisor, and bound the address space of each of its processes."""
         _limit_address_space(pid, memory_mb)
-        watched = Watched(pid, memory_mb)
+        watched = Watched(pid, memory_mb, folder, disk_mb)
         with self._lock:
             self._watched[pid] = watched
         return watched
@@ -101,6 +121,25 @@ class Watch:
             with self._lock:
                 for watched in self._watched.values():
                     watched.look()
+
+
+def disk_use_mb(folder: Path, members: Iterable[Process], enough_mb: float) -> float:
+    """Return what a folder holds on disk, and the files without a name that its processes hold; no more is
+    counted beyond `enough_mb`. Too many files are an infinite size.
+    """
+    used_mb = sum(processes.open_files_mb((p.pid for p in members), in_memory=False).values())
+    pending, n_files = [str(folder)], 0
+    while pending and used_mb <= enough_mb:
+        with contextlib.suppress(OSError), os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                n_files += 1
+                with contextlib.suppress(OSError):
+                    used_mb += entry.stat(follow_symlinks=False).st_blocks * 512 / 2**20
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(entry.path)
+                if n_files > _MAX_FILES:
+                    return math.inf
+    return used_mb
 
 
 def _limit_address_space(pid: int, memory_mb: int) -> None:

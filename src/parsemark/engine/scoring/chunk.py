@@ -26,6 +26,7 @@ from parsemark.store.blobs import BlobStore
 from parsemark.store.tables import PROTOCOL_TABLES, SORT_KEYS
 from parsemark.system import make_folder, write_bytes
 from parsemark.system.scratch import ScratchFolder
+from parsemark.system.secrets import without_folders
 from parsemark.version import __version__
 
 
@@ -51,6 +52,7 @@ class PageTask:
     text: str | None = None  # the page's text layer, where it is known without the PDF
     document: str = ""
     lost: str | None = None  # why the page cannot be scored, where an earlier try ended its process
+    given_up: bool = False  # whether the protocol was lost too when it was asked to count the page as failed
 
 
 def grouped(pages: Iterable[PageTask]) -> list[tuple[PageTask, ...]]:
@@ -207,14 +209,17 @@ def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]
             prediction = _read(page, output, get)
             predictions.append(prediction)
             for spec, recipe in recipes.items():
-                if not recipe.whole_documents:
+                if page.given_up:
+                    why = prediction.message or ""
+                    found[spec].extend(_not_scored(prediction, Status.METRIC_FAILED, why))
+                elif not recipe.whole_documents:
                     place = None if page.pdf is None else Path(page.pdf), page.number
                     found[spec].extend(_score(recipe, truth, prediction, text, place))
-            if chunk.whole_documents:
+            if chunk.whole_documents and not page.given_up:
                 seen = whole.setdefault((page.document or page.sample, output.parser), [])
                 seen.append((page.number, page.sample, truth, prediction, text))
     for seen in whole.values():
-        from parsemark.protocols.tables.long_tables import joined_document, joined_text
+        from parsemark.protocols.whole_documents import joined_document, joined_text
 
         ordered = sorted(seen, key=lambda page: page[:2])
         pages_of_it = joined_document([(truth, read) for _, _, truth, read, _ in ordered])
@@ -344,6 +349,8 @@ def _prediction_row(prediction: Prediction) -> dict[str, Any]:
 
 def _frame(table: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     columns = {column: [_plain(row[column]) for row in rows] for column in schema_of(table)}
+    if said := columns.get("message"):  # shown in reports, and passed on in bundles
+        columns["message"] = [text and without_folders(text) for text in said]
     return pl.DataFrame(columns, schema=schema_of(table)).sort(SORT_KEYS[table], maintain_order=True)
 
 

@@ -17,25 +17,27 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from parsemark.engine.cluster import RayPool, require_executor
 from parsemark.engine.events import Events
-from parsemark.engine.forking import Template
-from parsemark.engine.process_pool import Lost, ProcessPool
 from parsemark.engine.scoring.chunk import (
     Chunk,
     Output,
     PageTask,
     PartFiles,
     grouped,
+    pack,
     read_record,
     score_chunk,
+    score_packed,
+    write_parts,
 )
-from parsemark.errors import PluginError, StoreError, UsageError
+from parsemark.errors import PluginError, StoreError
 from parsemark.model import Prediction, Status
 from parsemark.plain_words import counted
 from parsemark.protocols import DEFAULT_PROTOCOLS, PROTOCOLS, Summary, WholeRun, canonical_specs, get_protocol
@@ -45,11 +47,9 @@ from parsemark.store import Run, RunFolder
 from parsemark.store.tables import NOT_PARSED, PROTOCOL_TABLES
 from parsemark.system import make_folder, remove_tree
 from parsemark.system.files import shared
+from parsemark.system.pool import Lost, ProcessPool, Template
 
-if TYPE_CHECKING:
-    from parsemark.engine.scoring.ray import RayScoring
-
-    Pool = ProcessPool[Chunk] | RayScoring  # processes of this machine, or a cluster
+Pool = ProcessPool[Chunk] | RayPool[Chunk]  # processes of this machine, or a cluster
 
 CHUNK_OUTPUTS = 256  # at most in one chunk; a small run has smaller ones, so that all processes have work
 _MIN_CHUNK_OUTPUTS = 16
@@ -82,6 +82,16 @@ def score_run(
     processes, see `ready_to_score`.
     """
     events = events or Events()
+    for repeat in run.repeats:  # whose scores those of the run are made of
+        score_run(
+            repeat,
+            protocols=protocols or run.manifest.protocols,
+            n_workers=n_workers,
+            events=events,
+            executor=executor,
+            address=address,
+            template=template,
+        )
     specs = tuple(canonical_specs(protocols or run.manifest.protocols or DEFAULT_PROTOCOLS))
     RunFolder.of(run).update_manifest(lambda manifest: manifest.with_protocols(specs))
     make_pool = _pool_maker(executor, address, n_workers, template)
@@ -185,14 +195,16 @@ def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
             "count as failed. No parse leaves such a record: it was changed afterwards."
         )
     if not plan.parsers:
-        raise StoreError(f"{run.path} has nothing to score. Parse first: parsemark parse --out {run.path}")
+        raise StoreError(
+            f"{run.path} has nothing to score. Parse first: parsemark bench --no-score --out {run.path}"
+        )
     for parser, n in plan.missing.items():
         events.note(f"{parser}: {n} of {counted(plan.n_pages, 'page')} not parsed; counted as not answered.")
     return plan
 
 
 def ready_to_score(specs: Iterable[str]) -> Template | None:
-    """A copy of this process that has imported what these protocols need; only where `forking.is_fresh`.
+    """A copy of this process that has imported what these protocols need; only where `is_fresh`.
 
     None where code of other packages was loaded for them, which may have started threads.
     """
@@ -203,22 +215,18 @@ def ready_to_score(specs: Iterable[str]) -> Template | None:
 
 def _pool_maker(
     executor: str, address: str | None, n_workers: int | None, template: Template | None
-) -> Callable[[int], Pool]:
-    """Makes the pool for so many chunks."""
-    if executor == "local":
-        most = n_workers or os.cpu_count() or 1
-        return lambda n: ProcessPool(
-            score_chunk, min(most, n), timeout_s=TIMEOUT_S, memory_mb=MEMORY_MB, template=template
-        )
+) -> Callable[[], Pool]:
+    require_executor(executor)
+    limits: dict[str, Any] = {"timeout_s": TIMEOUT_S, "memory_mb": MEMORY_MB}
     if executor == "ray":
-        from parsemark.engine.scoring.ray import RayScoring
-
-        return lambda _: RayScoring(address, n_workers, timeout_s=TIMEOUT_S, memory_mb=MEMORY_MB)
-    raise UsageError(f"No executor {executor!r}: choose 'local' or 'ray'.")
+        return lambda: RayPool(
+            score_packed, n_workers, address=address, pack=pack, keep=write_parts, **limits
+        )
+    return lambda: ProcessPool(score_chunk, n_workers or os.cpu_count() or 1, template=template, **limits)
 
 
 def _score_all(
-    plan: ChunkPlan, session: str, make_pool: Callable[[int], Pool], events: Events
+    plan: ChunkPlan, session: str, make_pool: Callable[[], Pool], events: Events
 ) -> list[PartFiles]:
     """Score all chunks; returns the files that hold the result, in order."""
     events.scoring(n_pages=plan.n_outputs)
@@ -226,7 +234,7 @@ def _score_all(
     open_chunks = [i for i, (files,) in enumerate(pieces) if not files.are_there()]
     events.scored(plan.n_outputs - sum(len(plan.rows[i]) for i in open_chunks) * len(plan.parsers))
     if open_chunks:
-        with make_pool(len(open_chunks)) as pool:
+        with make_pool() as pool:
             wanted = ((number, replace(plan[number], session=session)) for number in open_chunks)
             _score(wanted, pieces, pool, events)
     return [files for own in pieces for files in own]
@@ -261,12 +269,15 @@ def _score(
 
 
 def _retries(chunk: Chunk, reason: str) -> list[Chunk]:
-    """In place of a lost chunk: its pages one by one; in place of a single page: the record of its loss."""
+    """In place of a lost chunk: its pages one by one; in place of a single page: the record of its loss, as
+    the protocol counts it, and if that is lost too, without asking the protocol.
+    """
     if len(pieces := list(chunk.split())) > 1:
         return pieces
-    if chunk.pages[0].lost is not None:
-        raise StoreError(f"Sample {chunk.pages[0].sample} cannot be scored: {reason}.")
-    return [replace(chunk, pages=tuple(replace(page, lost=reason) for page in chunk.pages))]
+    if chunk.pages[0].given_up:
+        raise StoreError(f"That {chunk.pages[0].sample} was not scored cannot even be recorded: {reason}.")
+    again = chunk.pages[0].lost is not None
+    return [replace(chunk, pages=tuple(replace(page, lost=reason, given_up=again) for page in chunk.pages))]
 
 
 # --- The plan -----------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Whole documents: every element of a text, where it stands, and in which order it is read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from parsemark.errors import FormatError, UnknownNameError
 from parsemark.formats.cell_text import without_mark
@@ -17,10 +17,11 @@ from parsemark.formats.document.markdown import has_markdown_lines, read_markdow
 from parsemark.formats.document.text import read_text_blocks
 from parsemark.formats.document.write import markdown_of, write_document
 from parsemark.formats.limits import check_size
+from parsemark.model import Category, Element, Prediction
 
 __all__ = [
-    "DOCUMENT_FORMATS", "EQUATION_INLINE", "Document", "markdown_of", "output_format", "read_document",
-    "read_output", "write_document",
+    "DOCUMENT_FORMATS", "EQUATION_INLINE", "Document", "markdown_of", "output_format",
+    "predicted_elements", "read_document", "read_output", "write_document",
 ]  # fmt: skip
 
 _READERS: dict[str, Callable[[str], list[Block]]] = {
@@ -78,3 +79,10 @@ def output_format(text: str, format: str) -> str:
         has_markup = is_latex or has_markdown_lines(text) or has_parting_tags(text) or display_formulas(text)
         is_named_rightly = format == "text" and not has_markup
     return format if is_named_rightly else "markdown"
+
+
+def predicted_elements(prediction: Prediction) -> Sequence[Element]:
+    """The elements of an output; those of a text are read from it."""
+    if any(element.category != Category.TABLE for element in prediction.elements) or prediction.text is None:
+        return prediction.elements
+    return read_output(prediction.text, prediction.format).elements

@@ -25,6 +25,7 @@ _TIE = 1e-6
 _LEAST_ROW = 0.15  # rows less alike than this do not answer each other
 _REFINEMENTS = 2  # how often rows are aligned by the columns, and columns by the rows
 _SURELY = 0.8  # lines that are at least this alike have moved, if nothing else answers either of them
+_THE_SAME = 0.95  # columns whose values are so much alike
 _HARDLY = 0.5  # lines less alike than this answer each other only where no other one surely does
 
 MAX_TEXT_PAIRS = 10_000_000
@@ -144,7 +145,9 @@ def align(likenesses: Likenesses, sheet: Sheet, n_header: int) -> Alignment:
         here, there = map(list, zip(*known, *moved_rows, strict=True))
         values = matrix[truth[here][:, :, None], pred[there][:, None, :]].mean(axis=0)
         scores = _HEADER_SHARE * headers + (1 - _HEADER_SHARE) * values
-        refined, moved = _with_moved(scores, best_path(scores))
+        # A column that says the same has moved, whatever way its levels of headers are joined.
+        alike = np.where(values > _THE_SAME, np.maximum(scores, _SURELY), scores)
+        refined, moved = _with_moved(alike, best_path(scores))
         if refined == columns and moved == moved_columns:
             break
         columns, moved_columns = refined, moved

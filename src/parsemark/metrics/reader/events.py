@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
-from parsemark.metrics.reader.parameters import Parameters
+from parsemark.metrics.reader.prices import Parameters
 
 FULL_SCORE = 10.0
 UNASKED = 0.3
@@ -33,6 +34,7 @@ class Kind(Enum):
         return kind
 
     VALUE_WRONG = "value_wrong", "value"
+    VALUE_REVERSED = "value_reversed", "value"
     VALUE_LOST = "value_lost", "value"
     VALUE_SHIFTED = "value_shifted", "value"
     VALUE_MISREAD = "value_misread", "misread"
@@ -63,7 +65,8 @@ class Kind(Enum):
 
 _FORM = Kind.PADDED  # what costs as much as the worst of its kind, however often it comes
 MISREAD = frozenset({Kind.VALUE_MISREAD, Kind.HEADER_MISREAD, Kind.NAME_MISREAD})
-_GONE = frozenset({Kind.VALUE_WRONG, Kind.VALUE_LOST, Kind.ROW_MISSING, Kind.COLUMN_MISSING, Kind.CUT_OFF})
+_VALUES_GONE = {Kind.VALUE_WRONG, Kind.VALUE_REVERSED, Kind.VALUE_LOST}
+_GONE = frozenset({*_VALUES_GONE, Kind.ROW_MISSING, Kind.COLUMN_MISSING, Kind.CUT_OFF})
 """Events after which the values they touch are not known at all."""
 
 
@@ -101,7 +104,12 @@ class Account:
         price: float = getattr(parameters, event.kind.price)
         severity = event.severity**parameters.severity if event.kind in MISREAD else event.severity
         share = min(1.0, event.extent / max(self.total, 1.0))
-        return float(price * severity * share**parameters.growth)
+        cost = float(price * severity * share**parameters.growth)
+        return max(cost, parameters.reversed / self._reversed) if event.kind is Kind.VALUE_REVERSED else cost
+
+    @cached_property
+    def _reversed(self) -> int:
+        return sum(event.kind is Kind.VALUE_REVERSED for event in self.events)
 
     @property
     def known(self) -> float:

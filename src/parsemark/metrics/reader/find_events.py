@@ -1,5 +1,6 @@
 """Finds the events between the truth and one aligned table: what is missing, invented, moved or misnamed."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from itertools import groupby, product
@@ -16,6 +17,8 @@ from parsemark.metrics.reader.texts import is_numeric, tight
 from parsemark.metrics.reader.value_events import Position, Side
 
 _CAPTION_LINES = 2
+_NAMED = 0.4  # severity of columns that moved, against 1 for rows: each has its header
+_BESIDE = 0.3  # severity of rows given as text beside the table, against 1 for all of it
 _POINTERS = str.maketrans("\\↓→", "///")
 
 
@@ -25,7 +28,7 @@ def find_events(side: Side, outside: str, hopeless: Callable[[Account], bool] = 
     Some of them suffice where these are `hopeless`: each further one can only make the account worse.
     """
     asked, pred = side.asked, side.pred
-    lost = (*_missing(side), *_invented(side), *_notes_lost(side, outside))
+    lost = (*_missing(side, outside), *_invented(side), *_notes_lost(side, outside))
     if hopeless(account := Account(lost, asked.total)):
         return account
     causes = Causes()
@@ -48,12 +51,18 @@ def find_events(side: Side, outside: str, hopeless: Callable[[Account], bool] = 
     return Account((*causes.events(), *of_values), asked.total)
 
 
-def _missing(side: Side) -> Iterable[Event]:
+def _missing(side: Side, outside: str) -> Iterable[Event]:
     """Rows and columns that nothing answers, neighbours as one event, and all rows that are torn as one."""
     of_row, of_column = side.asked.of_row, side.asked.of_column
     gone = of_row.keys() - side.alignment.rows.keys()
     cut = _cut_off(side)
     missing = [r for r in of_row if r in gone and r not in side.slipped]
+    beside = [r for r in missing if _is_told_in(outside, side.truth.texts[r])]
+    if beside:
+        message = f"Row {side.name(beside[0])}{_and_more(beside)}: given as text outside of the table."
+        extent = sum(of_row[r] for r in beside)
+        yield Event(Kind.PLAIN_LINES, extent, message, {"row": beside[0], "col": None}, _BESIDE)
+    missing = [r for r in missing if r not in beside]
     for run in _runs(missing, list(of_row)):
         kind = Kind.CUT_OFF if run[-1] in cut else Kind.ROW_MISSING
         why = ": the output breaks off before" if run[-1] in cut else ""
@@ -69,6 +78,15 @@ def _missing(side: Side) -> Iterable[Event]:
     if torn:
         message = f"Row {side.name(torn[0])}{_and_more(torn)}: torn into several rows."
         yield Event(Kind.ROW_SPLIT, sum(of_row[r] for r in torn), message, {"row": torn[0], "col": None})
+
+
+def _is_told_in(outside: str, texts: list[str]) -> bool:
+    """Whether a name and values stand together in the text outside of the table."""
+    said = list(filter(None, texts))
+    if len(said) < 2 or is_numeric(said[0]):
+        return False
+    line = r"\W{1,5}".join(map(re.escape, said))
+    return re.search(rf"(?<!\w){line}(?!\w)", outside) is not None
 
 
 def _notes_lost(side: Side, outside: str) -> Iterable[Event]:
@@ -179,7 +197,8 @@ def _find_moves(side: Side, causes: Causes) -> None:
         causes.add(Event(Kind.MOVED, of_row[row], message, {"row": row, "col": None}), "row")
     for col in sorted(side.alignment.moved_columns):
         message = f"Column {side.header(col)}: given in another order."
-        causes.add(Event(Kind.MOVED, of_column.get(col, 1.0), message, {"row": None, "col": col}), "column")
+        where, extent = {"row": None, "col": col}, of_column.get(col, 1.0)
+        causes.add(Event(Kind.MOVED, extent, message, where, _NAMED), "column")
 
 
 def _columns(side: Side) -> Iterable[Named]:
@@ -272,6 +291,9 @@ def _rows(side: Side) -> Iterable[Named]:
     # The heading of the first rows may have fallen into the header over them.
     over = [pred.texts[r][c] for r in range(side.pred_header) for c in columns if headings]
     first = next((text for text in over if text and tight(text) in headings), "")
+    # Numbers that count the rows from the first one on name nothing that is not known without them.
+    counts = [str(k) for k in range(1, len(side.asked.of_row) + 1)]
+    counted = len(own) == 1 and [next(iter(own.values()))[r].rstrip(".") for r in side.asked.of_row] == counts
     for row, extent in side.asked.of_row.items():
         at = side.alignment.rows.get(row)
         if at is None:
@@ -281,6 +303,8 @@ def _rows(side: Side) -> Iterable[Named]:
         given_path = _distinct(above, *(pred.texts[at][c] for c in columns))
         where, words = {"row": row, "col": None}, quote(" / ".join(path))
         needed = len(side.asked.of_row) > 1
+        if counted and not given_path:
+            continue
         if given_path == path:
             yield Named(path, ((How.GIVEN, path),), extent, where, words, needed)
             continue

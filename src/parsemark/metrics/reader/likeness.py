@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
@@ -41,8 +42,8 @@ on the line with its sign, a sign that is given by another one throughout."""
 HARDLY = 0.1  # severity of a value in another size of its unit, or a yes or no said in another way
 _SIGN_LOST = 0.97  # likeness of a text to that with a sign which nobody misses
 OPPOSITE = 0.75
-"""Severity of what says the opposite, of which people see a part as misread; and likeness of a name to that
-of the opposite number: no other one is meant."""
+"""Severity of a sentence that says the opposite, of which people see a part as misread; and likeness of a
+name to that of the opposite number: no other one is meant."""
 
 
 class Change(Enum):
@@ -54,6 +55,7 @@ class Change(Enum):
     NOTATION = "notation"  # the characters are all there, but grouped, spaced or raised in another way
     MISREAD = "misread"  # some letters are wrong; the text is still recognised
     OTHER = "other"  # it says something else
+    REVERSED = "reversed"  # the opposite, or another sign, unit or order of magnitude
 
 
 class Difference(NamedTuple):
@@ -67,6 +69,7 @@ class Difference(NamedTuple):
 
 SAME = Difference(Change.NONE, 1.0)
 ANOTHER = Difference(Change.OTHER, 0.0)
+REVERSED = Difference(Change.REVERSED, 0.0)
 
 
 def noted(cause: str, likeness: float = 0.75, severity: float = 1.0) -> Difference:
@@ -266,9 +269,11 @@ def of_amounts(truth: str, pred: str) -> Difference | None:
 
 ANOTHER_UNIT = "another unit"
 MARKS = "case or accents"
-_MEASURED = re.compile(r"([+-]?[\d.]++)(.+)")  # the number of a tight value, and what may be its unit
-_NEGATION = re.compile(r"not?|never|none|without|cannot|\w+n['’]t|nicht|kein(?:e[mnrs]?)?|ohne|sans")
+_MEASURED = re.compile(
+    r"([+-]?[\d.]++|(?=..))(\D.*)"
+)  # the number of a tight value, and what may be its unit
 _FEW_WORDS = 2  # so many other words are a negation and what goes with it
+_LIMITS = str.maketrans("", "", "<>≤≥")
 _APART = re.compile(r"(?<=[\d.]) (?=[\d.])")
 _EXPONENT = re.compile(
     r"(?<=[^\W\d_)])\^\{?-?\d+\}?(?![\d+-])|(?<![^\W\d_][^\W\d_])(?<=[^\W\d_)])\^\{?-?[^\W\d_]+\}?"
@@ -333,21 +338,48 @@ def _difference(truth: str, pred: str, name: bool) -> Difference:
         return found
     lettered = name and any(map(str.isalpha, one))
     if not lettered and (is_numeric(truth) or is_numeric(pred)) and numbers(truth) != numbers(pred):
-        return (of_amounts(truth, pred) if _digits(truth) == _digits(pred) else None) or ANOTHER
-    if not name and " " in truth and _is_negated(truth, pred):
-        return misread(1 - OPPOSITE, "a negation")
-    return _other_letters(one, other, name)
+        found = of_amounts(truth, pred) if _digits(truth) == _digits(pred) else None
+        return found or (REVERSED if _is_other_size(one, other) else ANOTHER)
+    return (None if name else _other_meaning(truth, pred)) or _other_letters(one, other, name)
+
+
+def _is_other_size(truth: str, pred: str) -> bool:
+    """Whether two amounts differ by their sign or a power of ten alone: `9.8` and `98`."""
+    ours, theirs = numbers(truth), numbers(pred)
+    if not len(ours) == len(theirs) == 1:
+        return False
+    one, other = ours[0].lstrip("-"), theirs[0].lstrip("-")
+    if ours[0][0] != theirs[0][0] and "-" in ours[0][0] + theirs[0][0]:
+        return one == other
+    digits, others = (size.replace(".", "").strip("0") for size in (one, other))
+    return digits == others != "" and one.lstrip("0") != other.lstrip("0")
+
+
+def _other_meaning(truth: str, pred: str) -> Difference | None:
+    """The difference of two values if one says what the other does not, however alike their letters are."""
+    one, other = tight(truth), tight(pred)
+    if _is_in_another_unit(one, other):
+        return REVERSED._replace(cause=ANOTHER_UNIT)
+    if one.translate(_LIMITS) == other.translate(_LIMITS):
+        return ANOTHER  # a limit is no value
+    ours, theirs = texts.state(truth), texts.state(pred)
+    if ours and theirs and texts.are_comparable(ours, theirs):
+        return noted("said in other words", ALIKE, HARDLY) if ours[1] is theirs[1] else REVERSED
+    if not _is_negated(truth, pred):
+        return None
+    is_short = len(truth.split()) <= _FEW_WORDS * 2  # what a sentence says besides is still read
+    return REVERSED._replace(cause="a negation") if is_short else misread(1 - OPPOSITE, "a negation")
 
 
 def _is_negated(truth: str, pred: str) -> bool:
-    """Whether one of two texts that are about the same says not (`without care`), and the other does not."""
-    ours, theirs = Counter(truth.lower().split()), Counter(pred.lower().split())
+    """Whether two texts about the same differ by a negation (`without care`), or by opposite words."""
+    ours, theirs = Counter(truth.casefold().split()), Counter(pred.casefold().split())
     lost, added = ours - theirs, theirs - ours
     if max(lost.total(), added.total()) > _FEW_WORDS:
         return False
     # A negation with a wrong letter is misread, not left out.
-    return any(
-        _NEGATION.fullmatch(word) and not any(Levenshtein.distance(word, other) < 2 for other in others)
+    return any(texts.are_opposite(a, b) for a, b in product(lost, added)) or any(
+        texts.NEGATION.fullmatch(word) and not any(Levenshtein.distance(word, other) < 2 for other in others)
         for words, others in ((lost, added), (added, lost))
         for word in words
     )
@@ -362,19 +394,15 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
     if found is not None:
         return found
     similarity = Levenshtein.normalized_similarity(plain[:_COMPARED], given[:_COMPARED])
-    cause = ""
-    if not name and (lost := _without_unit(one, other)):
-        similarity, cause = min(similarity, lost), ANOTHER_UNIT
-    return Difference(Change.MISREAD if similarity >= NEAR else Change.OTHER, similarity, cause)
+    return Difference(Change.MISREAD if similarity >= NEAR else Change.OTHER, similarity)
 
 
-def _without_unit(truth: str, pred: str) -> float:
-    """The likeness of a tight value without its unit if it has another one (`25m` for `25km`), else 0."""
+def _is_in_another_unit(truth: str, pred: str) -> bool:
+    """Whether two tight values have the same number or none, and different units: `25km` and `25m`."""
     if not truth[-1:].isalpha() or len(truth) > _LONGEST_AMOUNT:
-        return 0.0
+        return False
     one, other = _MEASURED.fullmatch(truth), _MEASURED.fullmatch(pred)
-    same = one and other and one[1] == other[1] and texts.are_other_units(one[2], other[2])
-    return len(one[1]) / len(truth) if one and same else 0.0
+    return bool(one and other and one[1] == other[1] and texts.are_other_units(one[2], other[2]))
 
 
 @lru_cache(KEPT_TEXTS)

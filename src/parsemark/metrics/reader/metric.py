@@ -12,12 +12,12 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from parsemark.metrics.base import Facts, Metric
+from parsemark.metrics.base import Metadata, Metric
 from parsemark.metrics.reader.align import Likenesses, align
 from parsemark.metrics.reader.events import FULL_SCORE, Account, Event, Kind
 from parsemark.metrics.reader.find_events import find_events
 from parsemark.metrics.reader.pages import Pages, arrangements, forms, layouts, lines_of
-from parsemark.metrics.reader.parameters import PARAMETERS, Parameters
+from parsemark.metrics.reader.prices import PARAMETERS, Parameters
 from parsemark.metrics.reader.regroup import Form, joined_rows, regroup_columns, regroup_rows, unfolded
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import Structure, read_structure
@@ -49,7 +49,7 @@ class Reader(Metric[TableInput]):
     Empty cases: two empty tables have 10; an empty table against another has 0.
 
     Differences from the reference: there is none; it was fitted to people's ratings and checked against them
-    (`docs/reader.md`).
+    (`docs/explanation/reader.md`).
 
     >>> from parsemark.metrics import score
     >>> truth = "| Model | Acc. |\n|---|---|\n| A | 1.12 |\n| B | 2.31 |\n| C | 3.40 |"
@@ -59,7 +59,7 @@ class Reader(Metric[TableInput]):
     """
 
     name = "reader"
-    facts = Facts(
+    metadata = Metadata(
         title="What a reader can reconstruct",
         range=(0.0, FULL_SCORE),
         citation="parsemark; the question is Horn & Keuper's (2026), section 4.3",

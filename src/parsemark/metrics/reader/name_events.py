@@ -184,7 +184,7 @@ class NameJudge:
         unit = f": {ANOTHER_UNIT}" if diff.cause == ANOTHER_UNIT else ""
         message = f"{noun} {name.words}: {quote(level.found)} instead of {quote(level.text)}{unit}."
         cause = diff.cause or slip(level.text, level.found)
-        opposite = diff.cause == SIGN_CHANGED
+        opposite = diff.cause in (SIGN_CHANGED, ANOTHER_UNIT)
         if diff.change is Change.NOTATION:
             self._add(name, Kind.NOTATION, message, noun, diff.cause)
         elif level.text == name.truth[-1] or diff.likeness >= ALIKE or opposite:

@@ -18,7 +18,7 @@ from parsemark.formats.notation import fold_notation
 from parsemark.formats.text.json_tables import data_in
 from parsemark.metrics.reader.events import UNASKED, Event, Kind
 from parsemark.metrics.reader.likeness import likeness
-from parsemark.metrics.reader.regroup import Form, lines_joined, regroup_rows
+from parsemark.metrics.reader.regroup import Form, columns_joined, lines_joined, regroup_rows
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import Structure, read_structure
 from parsemark.metrics.reader.symbols import answers
@@ -143,6 +143,7 @@ def forms(pred: Sheet, truth: Sheet) -> Iterable[Sheet]:
         _blocks_below(pred, range(0, pred.n_cols, max(truth.n_cols, 2)), pred.header_rows),
         _recorded(pred),
         _pivoted(pred),
+        columns_joined(pred, [truth], pred.header_rows or 1) if pred.n_cols > truth.n_cols else None,
         # The columns of a script that runs to the left may be given the other way round.
         pred.part(range(pred.n_rows), range(pred.n_cols)[::-1]) if truth.runs_to_the_left else None,
     )
@@ -154,6 +155,7 @@ def layouts(truth: Sheet, structure: Structure, preds: Sequence[Sheet]) -> Itera
     begins = [c for c, labels in enumerate(structure.labels) if not labels]
     found = (
         lines_joined(truth, structure.n_header, preds),
+        columns_joined(truth, preds, structure.n_header),
         _blocks_below(truth, begins, structure.n_header),
         answers(truth) if all(sheet.n_cols <= NARROW for sheet in preds) else None,
         _recorded(truth),

@@ -30,6 +30,8 @@ _SEPARATORS = re.compile(rf"(?:[\s/_|:>.,;()\[\]&+]|(?!{SIGN.pattern})(?:(?<!\d)
 """What parts words; not the sign of a number, nor what is between the ends of a range."""
 _SIGNED = re.compile(rf"{SIGN.pattern}[\d.]+")
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_MEASURED = re.compile(r"(.*?[^\W\d_]{3,})\s*(?:,|/|\bin\b)\s*([^()\[\]]+)")
+"""A name and its unit without brackets: `Time / s`."""
 _JOINTS = " -/|:>_"  # what stands between the levels of a name that are joined in one text
 _CACHE = 50_000
 _LONGEST_FLAT = 600
@@ -201,7 +203,7 @@ def _of_levels(level: str, text: str) -> Difference:
     if holds(text, level):
         return SAME
     diff = difference(level, text, name=True)
-    if diff.change is not Change.NONE and _essential(level) == tight(text):
+    if diff.change is not Change.NONE and _parts(level)[0] == tight(text):
         # It still tells which one; its unit or what it stands for is lost.
         return misread(_without_brackets(level), "what stood in brackets")
     if diff.change in (Change.MISREAD, Change.OTHER) and not diff.cause and _is_other_unit(level, text):
@@ -212,23 +214,25 @@ def _of_levels(level: str, text: str) -> Difference:
 
 def _without_brackets(level: str) -> float:
     """How much a name without what stood in brackets still tells; a unit is as much of a short one."""
-    told = NEAR + (1 - NEAR) * len(_essential(level)) / len(tight(level))
-    units = [found[1:-1] for found in _BRACKETED.findall(level)]
+    essential, units = _parts(level)
+    told = NEAR + (1 - NEAR) * len(essential) / len(tight(level))
     return max(told, _WITHOUT_UNIT) if all(powers(unit) for unit in units) else told
 
 
 def _is_other_unit(level: str, text: str) -> bool:
     """Whether two names differ in their units alone, as `Depth (m)` and `Depth (km)` do."""
-    if _essential(level) != _essential(text) or not _essential(level):
-        return False
-    pairs = zip(_BRACKETED.findall(level), _BRACKETED.findall(text), strict=False)
-    changed = [(one[1:-1], other[1:-1]) for one, other in pairs if tight(one) != tight(other)]
-    return bool(changed) and all(starmap(are_other_units, changed))
+    (name, units), (other, others) = _parts(level), _parts(text)
+    changed = [pair for pair in zip(units, others, strict=False) if tight(pair[0]) != tight(pair[1])]
+    return name == other != "" and bool(changed) and all(starmap(are_other_units, changed))
 
 
 @lru_cache(_CACHE)
-def _essential(level: str) -> str:
-    return tight(_BRACKETED.sub("", level))
+def _parts(level: str) -> tuple[str, list[str]]:
+    """A tight name without its unit, or without all that stands in brackets, and what it is without."""
+    measured = _MEASURED.fullmatch(level)
+    if measured and powers(measured[2]):
+        return tight(measured[1]), [measured[2]]
+    return tight(_BRACKETED.sub("", level)), [found[1:-1] for found in _BRACKETED.findall(level)]
 
 
 @lru_cache(_CACHE)

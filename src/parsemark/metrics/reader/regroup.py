@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate, pairwise, product, takewhile
+from itertools import accumulate, pairwise, permutations, product, takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -302,6 +302,62 @@ def joined_rows(
             if not all(says_deviations(pred, r, 1) for r in best if r != partner):
                 torn.append(row)
     return (_merge(pred, groups) if groups else pred), frozenset(torn)
+
+
+def columns_joined(sheet: Sheet, given: Sequence[Sheet], n_header: int) -> Sheet | None:
+    """A table with columns joined as one of some others has them, where a reader still tells them apart.
+
+    So are a value and its unit or flag, the ends of a range, or two names with a stroke between them.
+    """
+    if sheet.n_rows > _MOST_ROWS:
+        return None
+    columns = [[_unspaced(row[c]) for row in sheet.texts[n_header:]] for c in range(sheet.n_cols)]
+    for other in given:
+        if other.n_cols == sheet.n_cols or other.n_rows > _MOST_ROWS:
+            continue
+        said = [{_DASH.sub("", _unspaced(row[p])) for row in other.texts} for p in range(other.n_cols)]
+        held = [[sum(map(texts.__contains__, column)) for column in columns] for texts in said]
+        owners = {max(range(len(columns)), key=counts.__getitem__): max(counts) for counts in held}
+        gone = {c for c, column in enumerate(columns) if 2 * owners.get(c, 0) < len(column)}
+        keyed = [{_key(text): text for text in texts} for texts in said]
+        pairs = [pair for pair in permutations(range(sheet.n_cols), 2) if not gone.isdisjoint(pair)]
+        for (a, b), (p, texts) in product(pairs, enumerate(keyed)):
+            found = [texts.get(_key(one + two), "") for one, two in zip(columns[a], columns[b], strict=True)]
+            rows = list(zip(columns[a], columns[b], found, strict=True))
+            both = [_are_told_apart(*row) for row in rows if row[0] and row[1]]
+            alone = [text == one + two for one, two, text in rows if not (one and two)]
+            if sum(both) < max(2, _SEPARATE * len(both)) or sum(alone) < _SEPARATE * len(alone):
+                continue
+            over = {tight(row[p]) for row in other.texts[: n_header + 1]}
+            cells = [[sheet.cell(r, c) for c in range(sheet.n_cols)] for r in range(sheet.n_rows)]
+            for r, row in enumerate(cells):
+                # One of their headers tells which column it is.
+                named = [] if r >= n_header else [c for c in (a, b) if tight(sheet.texts[r][c]) in over]
+                joined = sheet.as_one([(r, c) for c in named or (a, b)])
+                row[a] = (found[r - n_header] or joined[0], *joined[1:]) if r >= n_header else joined
+                del row[b]
+            result = Sheet.from_cells(cells, sheet.header_rows)
+            return columns_joined(result, given, n_header) or result
+    return None
+
+
+def _unspaced(text: str) -> str:
+    return "".join(text.split())
+
+
+def _key(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
+
+
+def _are_told_apart(one: str, other: str, joined: str) -> bool:
+    """Whether a text joins two others so that each is told apart: by a sign, or as a number and a word."""
+    between, held, behind = joined.removeprefix(one).rpartition(other)
+    if not held or not joined.startswith(one) or any(map(str.isalnum, between + behind)):
+        return False
+    if between:
+        return between not in (".", ",")
+    ends = [(c.isdigit(), c.isalpha()) for c in (one[-1], other[0])]
+    return ends[0] != ends[1] and other[0] not in "-." and (is_numeric(one) or is_numeric(other))
 
 
 def lines_joined(truth: Sheet, first: int, given: Sequence[Sheet]) -> Sheet | None:

@@ -21,16 +21,14 @@ from functools import lru_cache
 from itertools import product
 
 from parsemark.metrics.reader.sheet import Sheet
+from parsemark.metrics.reader.texts import SAYING_NO, SAYING_YES
 from parsemark.metrics.reader.value_kinds import CHECKED, UNCHECKED
 
-_SAYING_YES = ["✓", "✔", "√", "✅", "yes", "true", "ja", "oui", "sí", "да", "是", "はい", "نعم"]
-_SAYING_NO = ["✗", "✘", "✕", "✖", "×", "❌", "☒", "☐", "no", "false", "nein", "non", "нет", "否", "لا"]
-SAYS = dict.fromkeys(_SAYING_YES, True) | dict.fromkeys(_SAYING_NO, False)  # case folded
 _IN_PAIRS = {"0": "1", "n": "y", "f": "t", "absent": "present", "○": "●", "□": "■"}
 """What says no beside what says yes, and something else elsewhere; case folded."""
 _MARKS = frozenset("✓√×✗xX•●*★+■◆▲oO○∘")  # signs that alone in a cell may mark that something is there
 _CASES: tuple[Callable[[str], str], ...] = (str, str.upper, str.capitalize)
-_YES, _NO = (frozenset(case(w) for w in words for case in _CASES) for words in (_SAYING_YES, _SAYING_NO))
+_YES, _NO = (frozenset(case(w) for w in words for case in _CASES) for words in (SAYING_YES, SAYING_NO))
 _NO_BESIDE = {case(no): case(yes) for no, yes in _IN_PAIRS.items() for case in _CASES}
 _AFFIRMED = (_YES | _MARKS) - set("×✗○∘oO+■")  # marks that affirm, wherever they stand
 _ANSWERS = _NO | _NO_BESIDE.keys() | _AFFIRMED  # without any of these a table does not say yes or no

@@ -33,6 +33,24 @@ _QUANTITY = re.compile(rf"([+-]?\d{{1,12}}(?:\.\d{{1,12}})?)\s*([{''.join(_PREFI
 _ONE_SIGN = str.maketrans("µμl", "uuL")
 _WRITTEN = frozenset("/^·µμ")  # what one of two ways to write a unit has
 _LONGEST_UNIT = 60
+_PREFIX_ALONE = frozenset("kMGTµun")  # `10k` for `10 kΩ`
+NEGATION = re.compile(r"not?|never|none|without|cannot|\w+n['’]t|nicht|kein(?:e[mnrs]?)?|ohne|sans")
+_OPPOSITES = """
+    ✓ ✔ √ ✅ yes true ja oui sí да 是 はい نعم | ✗ ✘ ✕ ✖ × ❌ ☒ ☐ no false nein non нет 否 لا
+    permitted allowed | prohibited forbidden banned
+    detected found present positive | absent negative
+    available included | unavailable excluded
+    enabled active on | disabled inactive off
+    always | never
+    with | without
+    above over after | below under before
+    more higher maximum max | less fewer lower minimum min
+    only | except
+"""
+"""Words that say the opposite of each other; all yes and no are those of the first line."""
+_SIDES = [[side.split() for side in line.split("|")] for line in _OPPOSITES.split("\n") if "|" in line]
+_STATES = {w: (k, not side) for k, sides in enumerate(_SIDES) for side in (0, 1) for w in sides[side]}
+SAYING_YES, SAYING_NO = _SIDES[0]
 
 
 @lru_cache(KEPT_TEXTS)
@@ -137,8 +155,35 @@ def are_other_units(one: str, other: str) -> bool:
     (True, True, False)
     """
     short, long = sorted((one, other), key=len)
+    if short in _PREFIX_ALONE and long[:-1] == short:
+        return False
     is_plural = len(short) > 1 and long == f"{short}s"  # no symbol of two letters is another one with an s
     return not is_plural and powers(one) is not None and powers(other) is not None
+
+
+@lru_cache(KEPT_TEXTS)
+def state(text: str) -> tuple[int, bool] | None:
+    """Which of two opposites a text says, and nothing else: of which pair, and whether the first one.
+
+    >>> state("prohibited") == state("Not permitted"), state("permitted with care")
+    (True, None)
+    """
+    *negations, word = text.casefold().split() or [""]
+    if len(negations) > 1 or not all(map(NEGATION.fullmatch, negations)) or word not in _STATES:
+        return None
+    which, first = _STATES[word]
+    return which, first is not bool(negations)
+
+
+def are_comparable(one: tuple[int, bool], other: tuple[int, bool]) -> bool:
+    """Whether two states are of one pair of opposites, or one of them is yes or no."""
+    return one[0] == other[0] or 0 in (one[0], other[0])
+
+
+def are_opposite(one: str, other: str) -> bool:
+    """Whether two words say the opposite of each other."""
+    ours, theirs = _STATES.get(one), _STATES.get(other)
+    return bool(ours and theirs and ours[0] == theirs[0] and ours[1] is not theirs[1])
 
 
 def powers(unit: str) -> frozenset[tuple[str, int]] | None:

@@ -4,7 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import chain, compress, product
+from itertools import chain, compress, pairwise, product
 from typing import NamedTuple
 
 from parsemark.metrics.reader.align import Alignment
@@ -12,7 +12,6 @@ from parsemark.metrics.reader.events import Causes, Event, Kind, quote
 from parsemark.metrics.reader.likeness import (
     ANOTHER,
     ANOTHER_UNIT,
-    HARDLY,
     MARKS,
     NEAR,
     SAME,
@@ -27,13 +26,13 @@ from parsemark.metrics.reader.likeness import (
 )
 from parsemark.metrics.reader.sheet import Sheet
 from parsemark.metrics.reader.structure import Structure, filled_down
-from parsemark.metrics.reader.symbols import SAYS
-from parsemark.metrics.reader.texts import is_numeric, numbers, tight
+from parsemark.metrics.reader.texts import is_numeric, numbers, state, tight
 
 Position = tuple[int, int]
 _SHORT = 4  # a slip of so many characters (`->.` is three) that comes again has one cause
 _OF_NUMBERS = frozenset("0123456789.,-")
 _DIGITS = re.compile(r"\d+")
+_SIGN_FIRST = re.compile(r"^-([$€£¥₹])")
 _LEAST_STATES = 3  # so many values that say yes or no tell whether both became one
 _SIGN = 3  # a value of at most so many characters may be a sign that stands for something
 _ONE_STATE = 0.85  # severity of yes and no that became one: no value of them is known
@@ -104,8 +103,8 @@ class Asked:
 
     @cached_property
     def has_states(self) -> bool:
-        """Whether any value says yes or no."""
-        return not SAYS.keys().isdisjoint(map(str.casefold, self.told_apart))
+        """Whether any value says one of two opposites, as yes and no are."""
+        return any(map(state, self.told_apart))
 
 
 def _is_name(truth: Sheet, stubs: frozenset[int], row: int, col: int) -> bool:
@@ -167,8 +166,8 @@ class Side:
     def compare(self, causes: Causes) -> None:
         """Compare the values whose row and column were found."""
         answered = self._answered if self.asked.has_states else ()
-        states = {a for a in answered if a.text.casefold() in SAYS}
-        both_meant = len({SAYS[a.text.casefold()] for a in states}) == 2
+        states = {a for a in answered if state(a.text)}
+        both_meant = len({meant[1] for a in states if (meant := state(a.text))}) == 2
         if both_meant and len({a.found for a in states}) == 1 and len(states) >= _LEAST_STATES:
             extent = sum(self.asked.weights[a.row, a.col] for a in states)
             message = "Yes and no are given alike: nothing tells which is which."
@@ -218,6 +217,19 @@ class Side:
         return frozenset({a.col for a in self._answered} - given)
 
     @cached_property
+    def _left_out(self) -> frozenset[Position]:
+        """Empty cells in columns that leave out nothing but the words that stand above them."""
+        given: dict[int, list[_AnsweredValue]] = defaultdict(list)
+        for a in self._answered:
+            given[a.col].append(a)
+        found: set[Position] = set()
+        for col, column in given.items():
+            again = {b.row for a, b in pairwise(column) if b.text == a.text and _is_text(a.text)}
+            empty = {a.row for a in column if a.text and not a.found}
+            found |= {(row, col) for row in empty} if empty <= again else set()
+        return frozenset(found)
+
+    @cached_property
     def went_to(self) -> dict[Position, Position]:
         """The values that went to the row above or below, and where they stand in the prediction."""
         rows = self.alignment.rows
@@ -245,7 +257,7 @@ class Side:
 
     def _compare(self, a: _AnsweredValue, causes: Causes) -> None:
         diff = difference(a.text, a.found)
-        if diff.change is not Change.NONE:
+        if diff.change in (Change.MISREAD, Change.OTHER):
             diff = self._done_to_all(a) or diff
         if diff.change is Change.NONE or (a.text and not a.found and self._is_said_once(a)):
             return
@@ -268,6 +280,8 @@ class Side:
             add(Kind.NOTATION, "value", diff.cause, severity=diff.severity)
         elif diff.change is Change.MISREAD:
             add(Kind.VALUE_MISREAD, diff.cause or slip(a.text, a.found), severity=1 - diff.likeness)
+        elif diff.change is Change.REVERSED:
+            add(Kind.VALUE_REVERSED, diff.cause or self._slipped(a))
         elif a.text and not a.found and self._given_once(a):
             add(Kind.SPAN_LOST, told="given once for several.")
         elif a.text and self._elsewhere(a):
@@ -276,23 +290,25 @@ class Side:
             add(Kind.CELLS_MERGED, a.found)
         elif not a.found and (a.row, a.col) in self.went_to:
             add(Kind.VALUE_SHIFTED, "row", told="given in the row beside its own.")
+        elif not a.found and (a.row, a.col) in self._left_out:
+            add(Kind.PADDED, "value", told="what stands above has to be carried into an empty cell.")
         elif not a.found:
             # A column that is empty throughout is lost as one.
             line = f"column {a.col}" if a.col in self._emptied else f"row {a.row}"
             add(Kind.VALUE_LOST, line, told=f"{true} is lost.")
         else:
-            # The same slip in many values is one cause; values that have nothing in common are not.
-            cause = slip(a.text, a.found)
-            pattern = _DIGITS.sub("#", cause)
-            if not any(c not in "#>. " for c in pattern):  # digits alone have their own cause each
-                pattern = cause if len(cause) <= _SHORT else ""
-            add(Kind.VALUE_WRONG, diff.cause or (pattern if 0 < len(pattern) <= _SHORT else (a.row, a.col)))
+            add(Kind.VALUE_WRONG, diff.cause or self._slipped(a))
+
+    def _slipped(self, a: _AnsweredValue) -> object:
+        """The cause of a wrong value: the same slip in many is one, and nothing in common none."""
+        cause = slip(a.text, a.found)
+        pattern = _DIGITS.sub("#", cause)
+        if not any(c not in "#>. " for c in pattern):  # digits alone have their own cause each
+            pattern = cause if len(cause) <= _SHORT else ""
+        return pattern if 0 < len(pattern) <= _SHORT else (a.row, a.col)
 
     def _done_to_all(self, a: _AnsweredValue) -> Difference | None:
         """The difference of two values if the same was done to others."""
-        meant, said = SAYS.get(a.text.casefold()), SAYS.get(a.found.casefold())
-        if meant is not None and said is not None:
-            return noted("signs given by others", 0.9, HARDLY) if meant is said else ANOTHER
         if _is_sign(a.text) and self.renamed.get(a.text) == a.found:
             return noted("signs given by others", severity=SLIGHTLY if a.found else 1.0)
         if a.col in self.units and is_numeric(a.text) and (unit := _added(a.text, a.found)):
@@ -348,7 +364,7 @@ class Side:
 def is_one_remark(texts: list[str]) -> bool:
     """Whether all values of a row are one word: it says nothing of any of them, as `DNP` does."""
     said = texts[0] if len(texts) > 1 and texts.count(texts[0]) == len(texts) else ""
-    return len(said) > 1 and said.isalpha() and said.casefold() not in SAYS
+    return len(said) > 1 and said.isalpha() and state(said) is None
 
 
 def _is_sign(text: str) -> bool:
@@ -356,8 +372,13 @@ def _is_sign(text: str) -> bool:
     return 0 < len(tight(text)) <= _SIGN and not is_numeric(text)
 
 
+def _is_text(text: str) -> bool:
+    """Whether a value is neither a number nor a sign or word that says yes or no."""
+    return len(text) > _SIGN and not is_numeric(text) and state(text) is None
+
+
 def _added(text: str, found: str) -> str:
     """What a value that holds the true one adds to it; empty where it does not, or where digits meet."""
-    before, held, after = tight(found).partition(tight(text))
+    before, held, after = _SIGN_FIRST.sub(r"\1-", tight(found)).partition(tight(text))
     whole = bool(held) and not set(before[-1:] + after[:1]) & _OF_NUMBERS
     return f"{before} {after}".strip() if whole else ""

@@ -35,7 +35,7 @@ _MONTH = rf"({'|'.join(_MONTHS)})[a-z]*\.?"
 _YEAR = r"((?:1[5-9]|20)\d\d)"
 _LATE = r"(1[3-9]|2\d|3[01])"  # a day that is no month
 _DATES = tuple(
-    (re.compile(rf"(?<![\w.,/-]){written}(?!\w|[-/.]\d)", re.IGNORECASE), places)
+    (re.compile(rf"(?<![\w.,/-]){written}(?!\w|[/.]\d|-\d(?!\d{{3}}))", re.IGNORECASE), places)
     for written, places in (
         (rf"{_YEAR}\s?[-/.年]\s?(\d\d?)\s?[-/.月]\s?(\d\d?)日?", (1, 2, 3)),
         (rf"(\d\d?)\.\s?(\d\d?)\.\s?{_YEAR}", (3, 2, 1)),

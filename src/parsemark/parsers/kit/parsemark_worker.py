@@ -117,8 +117,10 @@ def structured_table(
     angle: int = 0,  # by how much the table is turned clockwise to be upright: 0, 90, 180 or 270
     confidence: float | None = None,  # the detector's probability that this is a table
 ) -> Json:
-    """One table by what a structure model sees in it; parsemark makes the cells (docs/structure.md). Classes
-    of parts are Table Transformer's ("table row", "table column", "table spanning cell", …).
+    """Return one table as a structure model sees it; parsemark makes the cells.
+
+    `docs/reference/structure.md` describes how. Classes of parts are Table Transformer's ("table row",
+    "table column", "table spanning cell", …).
     """
     return {
         **table(box=box, confidence=confidence),

@@ -10,10 +10,13 @@
 # gives = ["boxes", "confidence", "text"]
 # needs = ["folder:DOCLAYOUT_YOLO_WEIGHTS"]
 # paper = "OmniDocBench: DocLayout-YOLO among the layout models"
-# weights = "DOCLAYOUT_YOLO_WEIGHTS: one checkpoint, as doclayout_yolo_docstructbench_imgsz1024.pt"
 # weight-files = ["*.pt"]
 # options.min_confidence = { default = 0.05, about = "Boxes below this confidence are not reported" }
 # options.size = { default = 1024, about = "Side of the picture that the network sees" }
+# [[tool.parsemark.weights]]
+# source = "hf:juliozhao/DocLayout-YOLO-DocStructBench@main"
+# files = ["doclayout_yolo_docstructbench_imgsz1024.pt"]
+# licence = "unknown"
 # ///
 """doclayout-yolo: `YOLOv10.predict` on the page's picture; a box says what the words in it say."""
 

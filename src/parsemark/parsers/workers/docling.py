@@ -1,16 +1,23 @@
 # /// script
 # dependencies = ["torch==2.13.0", "docling==2.143.0", "docling-core==2.104.0"]
 # [tool.parsemark]
-# about = "Docling's layout model and TableFormer; set DOCLING_ARTIFACTS to the folder with its models"
+# about = "Docling's layout model and TableFormer"
 # licence = "MIT"
 # homepage = "https://github.com/docling-project/docling"
 # gives = ["html", "boxes", "confidence", "markdown"]
 # needs = ["folder:DOCLING_ARTIFACTS"]
 # paper = "Soric et al.: Docling"
-# weights = "DOCLING_ARTIFACTS: what `docling-tools models download` writes"
 # options.mode = { default = "accurate", choices = ["accurate", "fast"], about = "TableFormer's mode" }
 # options.ocr.default = false
 # options.ocr.about = "Whether text is read from the picture where there is no text layer"
+# [[tool.parsemark.weights]]
+# source = "hf:docling-project/docling-layout-heron@main"
+# folder = "docling-project--docling-layout-heron"
+# licence = "Apache-2.0"
+# [[tool.parsemark.weights]]
+# source = "hf:docling-project/docling-models@v2.3.0"
+# folder = "docling-project--docling-models"
+# licence = "CDLA-Permissive-2.0"
 # ///
 """docling: `DocumentConverter.convert`, with the confidence of its layout model for each table."""
 

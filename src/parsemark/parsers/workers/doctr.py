@@ -6,12 +6,35 @@
 # homepage = "https://github.com/mindee/doctr"
 # gives = ["cells", "boxes", "confidence", "text"]
 # needs = ["folder:DOCTR_WEIGHTS"]
-# weights = "DOCTR_WEIGHTS/models: the checkpoints that docTR keeps below DOCTR_CACHE_DIR"
 # weight-files = [
 #   "models/fast_base-688a8b34.pt", "models/crnn_vgg16_bn-0417f351.pt", "models/lw_detr_s-ebbd6ab9.pt",
 #   "models/tablecenternet-ea5b30a3.pt",
 # ]
 # options.dpi = { default = 144, about = "Resolution at which the page is read" }
+# [[tool.parsemark.weights]]
+# source = "https://doctr-static.mindee.com/models?id=v0.8.1/fast_base-688a8b34.pt&src=0"
+# files = ["fast_base-688a8b34.pt"]
+# folder = "models"
+# sha256 = { "fast_base-688a8b34.pt" = "688a8b34" }
+# licence = "Apache-2.0"
+# [[tool.parsemark.weights]]
+# source = "https://doctr-static.mindee.com/models?id=v0.12.0/crnn_vgg16_bn-0417f351.pt&src=0"
+# files = ["crnn_vgg16_bn-0417f351.pt"]
+# folder = "models"
+# sha256 = { "crnn_vgg16_bn-0417f351.pt" = "0417f351" }
+# licence = "Apache-2.0"
+# [[tool.parsemark.weights]]
+# source = "https://github.com/mindee/doctr/releases/download/v1.0.1/lw_detr_s-ebbd6ab9.pt"
+# files = ["lw_detr_s-ebbd6ab9.pt"]
+# folder = "models"
+# sha256 = { "lw_detr_s-ebbd6ab9.pt" = "ebbd6ab9" }
+# licence = "Apache-2.0"
+# [[tool.parsemark.weights]]
+# source = "https://github.com/mindee/doctr/releases/download/v1.0.1/tablecenternet-ea5b30a3.pt"
+# files = ["tablecenternet-ea5b30a3.pt"]
+# folder = "models"
+# sha256 = { "tablecenternet-ea5b30a3.pt" = "ea5b30a3" }
+# licence = "Apache-2.0"
 # ///
 """doctr: `ocr_predictor` with table detection, read from what `Page.export` writes."""
 

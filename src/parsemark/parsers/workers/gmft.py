@@ -10,13 +10,22 @@
 # engine = "table-transformer"
 # gives = ["cells", "boxes", "confidence"]
 # needs = ["folder:TATR_WEIGHTS"]
-# weights = "TATR_WEIGHTS/detection and /structure: config.json, preprocessor_config.json, model.safetensors"
 # weight-files = [
 #   "detection/config.json", "detection/preprocessor_config.json", "detection/model.safetensors",
 #   "structure/config.json", "structure/model.safetensors",
 # ]
 # options.min_confidence.default = 0.05
 # options.min_confidence.about = "Tables below this confidence are not reported; gmft's own default is 0.9"
+# [[tool.parsemark.weights]]
+# source = "hf:microsoft/table-transformer-detection@no_timm"
+# files = ["config.json", "preprocessor_config.json", "model.safetensors"]
+# folder = "detection"
+# licence = "MIT"
+# [[tool.parsemark.weights]]
+# source = "hf:microsoft/table-transformer-structure-recognition@no_timm"
+# files = ["config.json", "preprocessor_config.json", "model.safetensors"]
+# folder = "structure"
+# licence = "MIT"
 # ///
 """gmft: `TATRDetector` and `TATRFormatter`; a table is its data frame, header rows first."""
 

@@ -9,11 +9,13 @@
 # gives = ["markdown", "latex", "text"]
 # needs = ["folder:GOT_OCR_WEIGHTS"]
 # paper = "OmniDocBench: GOT-OCR"
-# weights = "GOT_OCR_WEIGHTS: the files of stepfun-ai/GOT-OCR-2.0-hf"
 # weight-files = ["config.json", "tokenizer.json", "*.safetensors"]
 # options.formatted.default = true
 # options.formatted.about = "Whether tables and formulas are written as LaTeX; else plain text"
 # options.dpi = { default = 150, about = "Resolution at which the page is read" }
+# [[tool.parsemark.weights]]
+# source = "hf:stepfun-ai/GOT-OCR-2.0-hf@main"
+# licence = "Apache-2.0"
 # ///
 """got-ocr: `GotOcr2ForConditionalGeneration` of transformers."""
 

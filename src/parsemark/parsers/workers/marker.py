@@ -10,7 +10,7 @@
 # gives = ["html", "boxes", "markdown"]
 # needs = ["folder:MARKER_WEIGHTS"]
 # paper = "OmniDocBench, Horn & Keuper: Marker"
-# weights = "MARKER_WEIGHTS/layout: datalab-to/surya_layout2; /ocr_error: ocr_error_detection/2025_02_18"
+# weights-note = "MARKER_WEIGHTS/layout: datalab-to/surya_layout2; /ocr_error: ocr_error_detection/2025_02_18"
 # weight-files = ["layout/config.json", "ocr_error/config.json"]
 # options.mode.default = "fast"
 # options.mode.choices = ["fast", "balanced"]

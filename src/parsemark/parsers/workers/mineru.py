@@ -7,7 +7,7 @@
 # homepage = "https://github.com/opendatalab/MinerU"
 # gives = ["html", "boxes", "latex", "markdown"]
 # paper = "OmniDocBench: MinerU; Horn & Keuper: MinerU2.5"
-# weights = "MINERU_WEIGHTS: what `mineru-kit models download` writes below MINERU_MODEL_BASE_DIR"
+# weights-note = "MINERU_WEIGHTS: what `mineru-kit models download` writes below MINERU_MODEL_BASE_DIR"
 # weight-files = ["MinerU-4_models_*/Layout"]
 # options.tier.default = "standard"
 # options.tier.choices = ["standard", "advanced", "basic", "flash"]

@@ -10,8 +10,12 @@
 # gives = ["markdown", "latex"]
 # needs = ["folder:NOUGAT_WEIGHTS"]
 # paper = "OmniDocBench: Nougat"
-# weights = "NOUGAT_WEIGHTS: the files of facebook/nougat-base (or -small)"
 # weight-files = ["config.json", "preprocessor_config.json", "tokenizer.json", "*.safetensors"]
+# [[tool.parsemark.weights]]
+# source = "hf:facebook/nougat-base@main"
+# files = ["*.json", "model.safetensors"]
+# licence = "CC-BY-NC-4.0"
+# restricted = true
 # ///
 """nougat: transformers' `NougatProcessor` and encoder-decoder (the project's own package stands still)."""
 

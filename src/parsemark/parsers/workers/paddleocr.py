@@ -8,10 +8,17 @@
 # gives = ["text", "boxes", "confidence"]
 # needs = ["folder:PADDLEX_WEIGHTS"]
 # paper = "OmniDocBench: PaddleOCR among the OCR models"
-# weights = "PADDLEX_WEIGHTS/official_models: a folder per model, as PaddleX keeps them (~/.paddlex)"
 # weight-files = ["official_models/PP-OCRv6_medium_det", "official_models/PP-OCRv6_medium_rec"]
 # options.dpi = { default = 150, about = "Resolution at which the page is read" }
 # options.language = { default = "en", about = "PaddleOCR's name of the language" }
+# [[tool.parsemark.weights]]
+# source = "hf:PaddlePaddle/PP-OCRv6_medium_det@main"
+# folder = "official_models/PP-OCRv6_medium_det"
+# licence = "Apache-2.0"
+# [[tool.parsemark.weights]]
+# source = "hf:PaddlePaddle/PP-OCRv6_medium_rec@main"
+# folder = "official_models/PP-OCRv6_medium_rec"
+# licence = "Apache-2.0"
 # ///
 """paddleocr: `PaddleOCR.predict` on the page's picture; columns and paragraphs from the white space."""
 

@@ -6,15 +6,18 @@
 # homepage = "https://github.com/firecrawl/pdf-inspector"
 # gives = ["markdown"]
 # ///
-"""pdf-inspector: `extract_pages_markdown`, without OCR."""
+"""pdf-inspector: `process_pdf` of one page, the call that its README recommends, without OCR.
+
+`extract_pages_markdown` gives other Markdown for about half of all pages.
+"""
 
 import pdf_inspector
 from parsemark_worker import serve, text_output
 
 
 def parse(pdf, page, options):
-    result = pdf_inspector.extract_pages_markdown(pdf, pages=[page - 1])
-    return text_output("markdown", result.pages[0].markdown)
+    result = pdf_inspector.process_pdf(pdf, pages=[page])
+    return text_output("markdown", result.markdown or "")
 
 
 serve(parse, versions=["pdf-inspector"])

@@ -9,10 +9,15 @@
 # gives = ["latex", "boxes", "confidence"]
 # needs = ["folder:PIX2TEX_WEIGHTS"]
 # paper = "OmniDocBench: Pix2Tex among the formula models"
-# weights = "PIX2TEX_WEIGHTS: weights.pth and image_resizer.pth of its release v0.0.1"
 # weight-files = ["weights.pth", "image_resizer.pth"]
 # options.min_confidence.default = 0.3
 # options.min_confidence.about = "Formulas that are found with less confidence are not read"
+# [[tool.parsemark.weights]]
+# source = "https://github.com/lukas-blecher/LaTeX-OCR/releases/download/v0.0.1/weights.pth"
+# licence = "MIT"
+# [[tool.parsemark.weights]]
+# source = "https://github.com/lukas-blecher/LaTeX-OCR/releases/download/v0.0.1/image_resizer.pth"
+# licence = "MIT"
 # ///
 """pix2tex: `LatexOCR` on each displayed formula of the page."""
 

@@ -10,7 +10,6 @@
 # gives = ["html", "boxes", "confidence", "latex", "markdown"]
 # needs = ["folder:PADDLEX_WEIGHTS"]
 # paper = "OmniDocBench: PP-StructureV3"
-# weights = "PADDLEX_WEIGHTS/official_models: a folder per model, as PaddleX keeps them (~/.paddlex)"
 # weight-files = [
 #   "official_models/PP-DocLayout_plus-L", "official_models/PP-DocBlockLayout",
 #   "official_models/PP-OCRv5_server_det", "official_models/PP-OCRv5_server_rec",
@@ -21,6 +20,54 @@
 # ]
 # options.dpi = { default = 200, about = "Resolution at which the page is read" }
 # options.formulas = { default = true, about = "Whether formulas are read into LaTeX" }
+# [[tool.parsemark.weights]]
+# source = "hf:PaddlePaddle/PP-DocLayout_plus-L@main"
+# folder = "official_models/PP-DocLayout_plus-L"
+# licence = "Apache-2.0"
+# [[tool.parsemark.weights]]
+# source = "hf:PaddlePaddle/PP-DocBlockLayout@main"
+# folder = "official_models/PP-DocBlockLayout"
+# licence = "Apache-2.0"
+# [[tool.parsemark.weights]]
+# source = "hf:PaddlePaddle/PP-OCRv5_server_det@main"
+# folder = "official_models/PP-OCRv5_server_det"
+# licence = "Apache-2.0"
+# [[tool.parsemark.weights]]
+# source = "hf:PaddlePaddle/PP-OCRv5_server_rec@main"
+# folder = "official_models/PP-OCRv5_server_rec"
+# licence = "Apache-2.0"
+# [[tool.parsemark.weights]]
+# source = "hf:PaddlePaddle/PP-LCNet_x1_0_table_cls@main"
+# folder = "official_models/PP-LCNet_x1_0_table_cls"
+# licence = "Apache-2.0"
+# [[tool.parsemark.weights]]
+# source = "hf:PaddlePaddle/PP-LCNet_x1_0_doc_ori@main"
+# folder = "official_models/PP-LCNet_x1_0_doc_ori"
+# licence = "Apache-2.0"
+# [[tool.parsemark.weights]]
+# source = "hf:PaddlePaddle/PP-LCNet_x1_0_textline_ori@main"
+# folder = "official_models/PP-LCNet_x1_0_textline_ori"
+# licence = "Apache-2.0"
+# [[tool.parsemark.weights]]
+# source = "hf:PaddlePaddle/SLANeXt_wired@main"
+# folder = "official_models/SLANeXt_wired"
+# licence = "Apache-2.0"
+# [[tool.parsemark.weights]]
+# source = "hf:PaddlePaddle/SLANet_plus@main"
+# folder = "official_models/SLANet_plus"
+# licence = "Apache-2.0"
+# [[tool.parsemark.weights]]
+# source = "hf:PaddlePaddle/PP-FormulaNet_plus-L@main"
+# folder = "official_models/PP-FormulaNet_plus-L"
+# licence = "Apache-2.0"
+# [[tool.parsemark.weights]]
+# source = "hf:PaddlePaddle/RT-DETR-L_wired_table_cell_det@main"
+# folder = "official_models/RT-DETR-L_wired_table_cell_det"
+# licence = "Apache-2.0"
+# [[tool.parsemark.weights]]
+# source = "hf:PaddlePaddle/RT-DETR-L_wireless_table_cell_det@main"
+# folder = "official_models/RT-DETR-L_wireless_table_cell_det"
+# licence = "Apache-2.0"
 # ///
 """pp-structure: `PPStructureV3.predict` on the page's picture; blocks in reading order, tables as HTML."""
 

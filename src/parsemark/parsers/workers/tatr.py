@@ -12,7 +12,6 @@
 # gives = ["cells", "boxes", "confidence"]
 # needs = ["folder:TATR_WEIGHTS"]
 # paper = "Soric et al.: TATR-extract, XY-cut + TATR-extract, VGT + TATR-structure"
-# weights = "TATR_WEIGHTS/detection and TATR_WEIGHTS/structure, each with config.json and model.safetensors"
 # [tool.parsemark.options.detect]
 # default = "tatr"
 # choices = ["tatr", "xycut", "file"]
@@ -29,6 +28,16 @@
 # [tool.parsemark.options.attention]
 # default = false
 # about = "Also return what each query of the detector looks at (scripts/explain_tatr.py)"
+# [[tool.parsemark.weights]]
+# source = "hf:microsoft/table-transformer-detection@no_timm"
+# files = ["config.json", "preprocessor_config.json", "model.safetensors"]
+# folder = "detection"
+# licence = "MIT"
+# [[tool.parsemark.weights]]
+# source = "hf:microsoft/table-transformer-structure-recognition@no_timm"
+# files = ["config.json", "preprocessor_config.json", "model.safetensors"]
+# folder = "structure"
+# licence = "MIT"
 # ///
 """TATR: detection and structure by Table Transformer; parsemark makes the tables of the boxes and words.
 
@@ -254,7 +263,7 @@ def tables_in_chunks(image, min_confidence):
 def detections():
     """(PDF's stem, page) to [(score, box in points)] from a COCO file of any detector.
 
-    `images` name the page: `file_name` is `STEM-pPAGE.png` (as `parsemark corpus pages` writes them), or the
+    `images` name the page: `file_name` is `STEM-pPAGE.png` (as `parsemark corpus export` writes them), or the
     fields `pdf` and `page` say so. Boxes are in the pixels of the picture (`width`, `height`). What a table
     is, the file's own `categories` say: a name that holds "table" but no caption, footnote or part of one.
     """

@@ -14,10 +14,13 @@
 # gives = ["latex", "boxes", "confidence"]
 # needs = ["folder:UNIMERNET_WEIGHTS"]
 # paper = "OmniDocBench: UniMERNet among the formula models"
-# weights = "UNIMERNET_WEIGHTS: the files of wanderkid/unimernet_base (or _small, _tiny)"
 # weight-files = ["config.json", "preprocessor_config.json", "tokenizer.json", "*.pth"]
 # options.min_confidence.default = 0.3
 # options.min_confidence.about = "Formulas that are found with less confidence are not read"
+# [[tool.parsemark.weights]]
+# source = "hf:wanderkid/unimernet_base@main"
+# files = ["*.json", "*.pth"]
+# licence = "Apache-2.0"
 # ///
 """unimernet: the package's own model and processor, on each displayed formula of the page."""
 

@@ -9,7 +9,7 @@
 # gives = ["html", "boxes", "confidence", "text"]
 # needs = ["poppler", "folder:UNSTRUCTURED_WEIGHTS"]
 # paper = "OmniDocBench: Unstructured"
-# weights = "UNSTRUCTURED_WEIGHTS: spaCy's en_core_web_sm (pip --target); hi_res: a Hugging Face cache in it"
+# weights-note = "UNSTRUCTURED_WEIGHTS: spaCy's en_core_web_sm (pip --target); hi_res: a Hugging Face cache"
 # weight-files = ["en_core_web_sm", "en_core_web_sm-*.dist-info"]
 # options.strategy.default = "hi_res"
 # options.strategy.choices = ["hi_res", "fast", "ocr_only"]

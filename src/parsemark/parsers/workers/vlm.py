@@ -9,7 +9,7 @@
 # gives = ["markdown", "html", "text"]
 # paid = true
 # paper = "Soric et al.: LVLM; OmniDocBench and Horn & Keuper: the vision-language models"
-# weights = "none here: a server (vLLM or another) at VLM_BASE_URL has them, with a key in VLM_API_KEY if any"
+# weights-note = "none here: a server (vLLM or another) at VLM_BASE_URL has them; VLM_API_KEY if it asks"
 # options.model.default = ""
 # options.model.about = "The server's name of the model, where it differs from the preset's"
 # options.base_url = { default = "", about = "The server's address, where it differs from the preset's" }

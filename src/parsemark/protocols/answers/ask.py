@@ -36,7 +36,9 @@ def check_fact(fact: Fact) -> None:
     CorpusError.
     """
     if fact.kind not in _KINDS:
-        raise CorpusError(f"Fact {fact.id}: {fact.kind!r} is no kind of fact. There are {', '.join(_KINDS)}.")
+        raise CorpusError(
+            f"Fact {fact.id}: {fact.kind!r} is not a kind of assertion. Choose one of: {', '.join(_KINDS)}."
+        )
     for name in _KINDS[fact.kind][1]:
         value = fact.arguments.get(name)
         is_list = name in _LISTS
@@ -143,7 +145,7 @@ def _level(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 def _formula(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
     metric = get_metric("formula_reader")
-    formulas, top = output.formulas[:_MAX_FORMULAS], metric.facts.range[1]
+    formulas, top = output.formulas[:_MAX_FORMULAS], metric.metadata.range[1]
     scored = (((metric.score(arguments["latex"], latex).value or 0.0) / top, latex) for latex in formulas)
     best, said = max(scored, key=lambda pair: pair[0], default=(0.0, ""))
     if best < _NEARLY:

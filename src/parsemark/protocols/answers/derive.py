@@ -34,10 +34,10 @@ def facts_of_page(page: Page) -> tuple[Fact, ...]:
 
     What a document says in its outline, links and forms stands beside its elements, and not for them.
     """
-    carried = tuple(fact for fact in page.facts if fact.rules == RULES)
-    beside = tuple(fact for fact in carried if fact.derivation in BESIDE_ELEMENTS)
-    if len(carried) > len(beside) or page.only_facts or not page.elements:
-        return carried
+    stated = tuple(fact for fact in page.facts if fact.rules == RULES)
+    beside = tuple(fact for fact in stated if fact.derivation in BESIDE_ELEMENTS)
+    if len(stated) > len(beside) or page.only_facts or not page.elements:
+        return stated
     elements = tuple(e for e in in_order(page) if e.category not in _EDGES)
     output = AskedOutput(elements)
     drafts: dict[str, list[tuple[Element, dict[str, Any]]]] = {}

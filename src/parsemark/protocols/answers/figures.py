@@ -5,9 +5,9 @@ import polars as pl
 from parsemark.protocols.answers.ask import ANSWER, KINDS
 from parsemark.protocols.answers.retrieval import CHUNKINGS, FOUND, SIZE, TOP
 from parsemark.protocols.facts.protocol import FactTotals
-from parsemark.protocols.figures.aggregate import run_sums, sums_of_rows
-from parsemark.protocols.figures.figure import FigureSums, read_figures
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.aggregate import run_sums, sums_of_rows
+from parsemark.protocols.run_scores.sums import FigureSums, read_figures
+from parsemark.store.run_tables import RunTables
 
 NUMBERS = ("cell number", "number")
 
@@ -22,10 +22,10 @@ def figure_sums(tables: RunTables) -> list[FigureSums]:
     kinds = FactTotals.of(tables, "category", [k for k in KINDS if k in asked], metric=ANSWER)
     right, said = pl.col("value").fill_null(0.0), pl.col("pred") != ""
     parts = {
-        "wrong": (answers, said & (right == 0)),
+        "wrong": (answers.filter(said), right == 0),
         "not_found": (answers, ~said & (right == 0)),
         "numbers_right": (numbers, right),
-        "numbers_wrong": (numbers, said & (right == 0)),
+        "numbers_wrong": (numbers.filter(said), right == 0),
     }
     keys = {kind: kind.replace(" ", "_") for kind in kinds.groups}
     for kind, key in keys.items():

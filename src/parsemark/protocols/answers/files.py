@@ -15,7 +15,6 @@ from parsemark.protocols.answers.derive import RULES, facts_of_page, question
 from parsemark.protocols.answers.output import SIDE, words_of
 from parsemark.protocols.result_files import read_lines
 
-FORMS = ("answers", "olmocr")
 _KEYS = ("sample", "question", *(field.name for field in fields(Fact)))
 
 
@@ -72,7 +71,7 @@ def read_facts(path: str) -> Mapping[str, tuple[Fact, ...]]:
             own.append(fact)
         except (FormatError, CorpusError) as error:
             why = str(error).rstrip(".")
-            raise CorpusError(f"{path}, line {number} is no fact of `corpus facts`: {why}.") from error
+            raise CorpusError(f"{path}, line {number} is not an assertion: {why}.") from error
     return {sample: tuple(facts) for sample, facts in found.items()}
 
 

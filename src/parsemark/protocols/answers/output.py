@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from parsemark.formats.document.write import heading_level
 from parsemark.formats.notation import CACHE_SIZE, fold_notation
-from parsemark.model import Category, Element, Table
+from parsemark.model import Category, Element, Page, Table
 
 Words = tuple[str, ...]
 SIDE = 3  # how many words on one side of an answer say where it stands
@@ -20,12 +20,17 @@ _WORD = re.compile(rf"[\ue010±<>≤≥{_CURRENCY}]*\d+(?:[.,:/]\d+)*[%{_CURRENC
 _MINUS = re.compile(r"(?<![\w)\]])[-\u2212](?=\d)")
 """The sign of a number, which stays apart from what folding draws to the word before it (as \ue010)."""
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?: \d{3})++(?!\d)")
+_UNSPACED = "\u3001-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff60"
+_BROKEN_LINE = re.compile(rf"(?<=[{_UNSPACED}]) (?=[{_UNSPACED}])")
 _NOT_BETWEEN_DIGITS = re.compile(r"(?<!\d)\s+|\s+(?!\d)")
 _MARKDOWN_LINK = re.compile(r"(?<!!)\[([^\[\]]{1,400})\]\(<?([^\s()<>]{1,2000}(?:\([^\s()<>]{0,200}\))?)")
 _HTML_LINK = re.compile(
     r"""<a\s[^<>]{0,400}?href=["']([^"'<>]{1,2000})["'][^<>]{0,400}>([^<>]{1,400})</a>""", re.I
 )
 _MAX_LEVELS = 4  # rows of headers, or columns of labels, that a reader looks through
+_SPARE_SHARE, _SPARE_WORDS, _WORDS_OF_FIGURE = 0.1, 20, 100
+"""Words beside those of the truth that an output may have: of all, of a page, and for each figure, which a
+parser may describe."""
 _MAX_ASKED = 60_000  # places of a table that are asked; no page has more
 
 
@@ -46,8 +51,10 @@ def shown(words: Iterable[str]) -> str:
 
 
 def _folded(text: str) -> str:
-    """White space of every kind is the same; thousands are written with a thin one, or with any."""
-    signed = _MINUS.sub("\ue010", " ".join(text.split()))
+    """White space of every kind is the same, and none between two signs of a script without blanks, where a
+    line was broken; thousands are written with a thin one, or with any.
+    """
+    signed = _MINUS.sub("\ue010", _BROKEN_LINE.sub("", " ".join(text.split())))
     return fold_notation(_THOUSANDS.sub(lambda m: "".join(m[0].split()), signed))
 
 
@@ -107,14 +114,14 @@ def _names(lines: Sequence[Sequence[str]]) -> dict[Words, set[int]]:
     Where a notation has no spans, the name of a group stands in its first line alone.
     """
     names: dict[Words, set[int]] = defaultdict(set)
-    carried = [""] * _MAX_LEVELS
+    groups = [""] * _MAX_LEVELS
     for k, line in enumerate(lines):
         head = [text.strip() for text in line[:_MAX_LEVELS]]
         for level, text in enumerate(head):
             if text:
-                carried[level:] = [text, *[""] * (_MAX_LEVELS - level - 1)]
+                groups[level:] = [text, *[""] * (_MAX_LEVELS - level - 1)]
         for levels in range(1, len(head) + 1):
-            for texts in (head[:levels], [*carried[: levels - 1], head[levels - 1]]):
+            for texts in (head[:levels], [*groups[: levels - 1], head[levels - 1]]):
                 if name := name_of(texts):
                     names[name].add(k)
     return names
@@ -174,3 +181,17 @@ class AskedOutput:
         """Where these words stand one after another."""
         near = self.places.get(words[:SIDE], ()) if len(words) >= SIDE else range(len(self.words))
         return [k for k in near if words and self.words[k : k + len(words)] == words]
+
+
+def share_of_page(output: AskedOutput, truth: Page | None) -> float:
+    """Return the share of an output's words that the page can account for, 0 to 1.
+
+    Text that is repeated or invented makes facts easier to hit, so each right answer counts this much. The
+    share is 1 where the truth does not have all text of the page.
+    """
+    if truth is None or not (truth.covers(Category.TEXT_BLOCK) and truth.covers(Category.TABLE)):
+        return 1.0
+    figures = sum(element.category == Category.FIGURE for element in truth.elements)
+    n_true = len(AskedOutput(tuple(truth.elements)).words)
+    allowed = (1 + _SPARE_SHARE) * n_true + _SPARE_WORDS + _WORDS_OF_FIGURE * figures
+    return min(1.0, allowed / max(len(output.words), 1))

@@ -9,11 +9,11 @@ from typing import ClassVar, Literal
 from parsemark.model import Fact, Page, Prediction, Status
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures.figure import FigureSums
-from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import PageView, PageViews, Presentation
 from parsemark.protocols.run_data.rows import PageScores, ScoreRow
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Summary
 
 
 @dataclass(frozen=True)
@@ -22,16 +22,16 @@ class AnswersProtocol(PageProtocol):
 
     Facts come from the exact truth: values under their headers, numbers and names in their sentences, what
     comes before what, headings, formulas, captions, and what must not be there. They are looked up, never
-    guessed: `docs/answers.md`.
+    guessed: `docs/reference/answers.md`.
 
     Args:
         scope: `page`, or `document`: pages are asked together, and a search over chunks must find answers.
-        facts: A file of facts as `parsemark corpus facts` writes them, in place of those of the truth.
+        facts: A file of `corpus export --format assertions`, in place of what the truth gives.
     """
 
     name: ClassVar[str] = "answers"
     title: ClassVar[str] = "Answer look-up"
-    comparability: ClassVar[int] = 4
+    comparability: ClassVar[int] = 5
     needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {
         "text": "right.name", "tables": "right.cell_text", "headings": "right.heading",
@@ -73,35 +73,37 @@ class AnswersProtocol(PageProtocol):
         ):
             failed = None, prediction.status, prediction.message
             return PageScores(scores=[_row(prediction, fact, "", *failed) for fact in facts])
-        return PageScores(scores=self._asked(facts, prediction))
+        return PageScores(scores=self._asked(facts, truth, prediction))
 
     def _facts(self, truth: Page | None, prediction: Prediction) -> tuple[Fact, ...]:
         from parsemark.protocols.answers.derive import facts_of_page
         from parsemark.protocols.answers.files import read_facts
-        from parsemark.protocols.tables.long_tables import joined_facts
+        from parsemark.protocols.whole_documents import joined_facts
 
         if self.facts:
             asked = read_facts(self.facts)
             return joined_facts([asked.get(page, ()) for page in prediction.pages or (prediction.sample,)])
         return () if truth is None else facts_of_page(truth)
 
-    def _asked(self, facts: Sequence[Fact], prediction: Prediction) -> list[ScoreRow]:
+    def _asked(self, facts: Sequence[Fact], truth: Page | None, prediction: Prediction) -> list[ScoreRow]:
         from parsemark.formats import markdown_of
+        from parsemark.formats.document import predicted_elements
         from parsemark.protocols.answers.ask import GivenAnswer, ask
-        from parsemark.protocols.answers.output import AskedOutput
+        from parsemark.protocols.answers.output import AskedOutput, share_of_page
         from parsemark.protocols.answers.retrieval import ASKED, CHUNKINGS, FOUND, Retriever
-        from parsemark.protocols.page_elements import predicted_elements
 
         output = AskedOutput(tuple(predicted_elements(prediction)), prediction.text or "")
         answers = {fact.id: ask(fact, output) for fact in facts}
         if not any(answers[f.id].state == "right" for f in facts if f.kind != "absent"):
             # Who says nothing of a page has left nothing out.
             answers |= {fact.id: GivenAnswer("not found") for fact in facts if fact.kind == "absent"}
+        credit = share_of_page(output, truth)  # what a right answer counts
         rows = []
         for fact in facts:
             state, said = answers[fact.id]
             pred = "answer" if state != "not found" else ""
-            rows.append(_row(prediction, fact, pred, float(state == "right"), Status.OK, said or None))
+            value = credit if state == "right" else 0.0
+            rows.append(_row(prediction, fact, pred, value, Status.OK, said or None))
         if not self.whole_documents:
             return rows
         wanted = [fact for fact in facts if fact.kind in ASKED]
@@ -124,7 +126,7 @@ class AnswersProtocol(PageProtocol):
         import polars as pl
 
         from parsemark.protocols.answers.files import read_facts
-        from parsemark.protocols.figures.aggregate import failed_scores
+        from parsemark.protocols.run_scores.aggregate import failed_scores
 
         sums = self.figure_sums(tables)
         columns = ("sample", "element", "metric", "parser", "status", "message")

@@ -4,12 +4,14 @@ The annotation file has a key `pred` in its elements, or for layout a file of bo
 code skips elements without a prediction; strictly they count as wrong. How many there are is said either way.
 """
 
+import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
-from parsemark.errors import FormatError, MissingDependencyError
+from parsemark.errors import FormatError, MissingDependencyError, UsageError
 from parsemark.metrics.bleu import ORDER, corpus_bleu, tokenize_13a
 from parsemark.metrics.layout import (
     LayoutBox,
@@ -19,6 +21,8 @@ from parsemark.metrics.layout import (
     relation_scores,
 )
 from parsemark.plain_words import counted
+from parsemark.protocols.contract import get_protocol
+from parsemark.protocols.document.protocol import DocumentProtocol
 from parsemark.protocols.document.published.measures import (
     MeasuredRecord,
     MeasuredRecords,
@@ -29,7 +33,7 @@ from parsemark.protocols.document.published.measures import (
 )
 from parsemark.protocols.document.published.normalise import inline_to_text, norm_formula, norm_text
 from parsemark.protocols.document.published.page import image_name
-from parsemark.protocols.document.published.profile import STRICT_COMPONENTS, V1_5, Profile
+from parsemark.protocols.document.published.profile import STRICT_COMPONENTS, V1_5, Profile, get_profile
 from parsemark.protocols.document.published.records import Record
 from parsemark.protocols.document.strict.page import in_one_notation
 
@@ -78,6 +82,29 @@ class TaskResult:
     """All means by element, page and group, as the published program writes them."""
     table: GroupTable | None = None
     remarks: Sequence[str] = ()  # what was not used of the predictions, and why
+
+
+def score_file(
+    task: str, predictions: Path, annotations: Iterable[Mapping[str, Any]], protocol: str = "document"
+) -> TaskResult:
+    """Score a file of predictions of one component, as `api.score_task` says."""
+    chosen = next((name for name in TASKS if name == task), None)
+    if chosen is None:
+        raise UsageError(f"There is no task {task!r}; choose one of: {', '.join(TASKS)}.")
+    how = get_protocol(protocol)
+    if not isinstance(how, DocumentProtocol):
+        raise UsageError(f"--task goes with the protocol `document`, not with {how}.")
+    try:
+        data = json.loads(predictions.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise FormatError(f"{predictions} cannot be read as JSON: {error}") from error
+    if chosen == "layout":
+        return layout_task(list(annotations), data)
+    if not isinstance(data, list):
+        raise UsageError("The predictions must be OmniDocBench's list of pages, with `pred` in the elements.")
+    strict = how.profile == "strict"
+    profile = STRICT_COMPONENTS if strict else get_profile(how.profile)
+    return component_task(data, chosen, counts_missing=strict, cdm=how.cdm, profile=profile)
 
 
 def component_task(

@@ -8,13 +8,13 @@ from typing import ClassVar, Literal
 from parsemark.errors import UsageError
 from parsemark.model import Page, Prediction
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures.figure import FigureSums
-from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.run_data.rows import PageScores
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Summary
 
-ProfileName = Literal["strict", "v1.0", "v1.5", "v1.6", "v1.6-fixed"]
+ProfileName = Literal["strict", "v1.0", "v1.5", "v1.6", "v1.6-fixed", "v1.7"]
 MatchName = Literal["quick_match", "simple_match", "no_split"]
 
 

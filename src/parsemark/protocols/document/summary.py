@@ -14,7 +14,8 @@ from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.document.annotation import TABLES_ONLY
 from parsemark.protocols.document.published.profile import get_profile
-from parsemark.protocols.figures.aggregate import (
+from parsemark.protocols.run_data.rows import PAGE_LEVEL
+from parsemark.protocols.run_scores.aggregate import (
     MAX_VALUES,
     attribute_label,
     element_attributes,
@@ -26,10 +27,9 @@ from parsemark.protocols.figures.aggregate import (
     page_slices,
     run_sums,
 )
-from parsemark.protocols.figures.figure import FigureInfo, FigureSums, read_figures
-from parsemark.protocols.figures.summary import Slice, Summary
-from parsemark.protocols.run_data.rows import PAGE_LEVEL
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums, read_figures
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import FigureInfo, Slice, Summary
 
 NO_TRUTH = "No page of this corpus has truth, so nothing could be scored, and there is no order of parsers."
 _TABLE_METRICS = ("teds", "teds_structure", "table_edit", "table_edits", "table_length")
@@ -189,13 +189,13 @@ def _whole(kind: str, tables: RunTables) -> FigureSums:
         parser: np.stack([edits.sums[parser][:, 0], lengths.sums[parser][:, 0]], axis=1)
         for parser in edits.sums
     }
-    return FigureSums(info, edits.samples, edits.documents, sums, mean_statistic, kinds=edits.kinds)
+    return FigureSums(info, edits.samples, edits.documents, sums, mean_statistic, division=edits.division)
 
 
 def summarise(
     protocol: PageProtocol, tables: RunTables, profile: str, settings: Mapping[str, str], *, cdm: bool
 ) -> Summary:
-    """Every figure with its interval over documents, its denominator, and its groups."""
+    """Every figure with its 95 % confidence interval, its denominator, and its groups."""
     figures = DocumentFigures(profile, cdm)
     left_out = _left_out(tables)
     counted = figures.counted(tables)
@@ -217,7 +217,7 @@ def summarise(
             *([] if pages else [NO_TRUTH]),
             *figures.notes(),
             *_incomplete(pages, is_strict=profile == "strict"),
-            *(f"{p} is left out: {TABLES_ONLY}" for p in left_out),
+            *([f"Not scored, because they return tables only: {', '.join(left_out)}."] if left_out else []),
             *(f"CDM is not computed. {why}" for why in sorted(set(not_drawn(counted.scores)["message"]))),
             *figures.failure_notes(counted),
         ],

@@ -1,39 +1,85 @@
 """Shares of words over the pages of a run, who invented numbers, and the worst pages."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from parsemark.plain_words import counted
-from parsemark.protocols.evidence.page_evidence import EXTRAS, NUMBERS, TABLES_ALONE
-from parsemark.protocols.figures.aggregate import mean_statistic, run_sums, total_statistic
-from parsemark.protocols.figures.figure import FigureSums, read_figures
+from parsemark.matching.page_evidence import EXTRAS, FOUND, NUMBERS, PAGE_STATUSES, TABLES_ALONE, agreement
+from parsemark.plain_words import counted, listed
 from parsemark.protocols.run_data.rows import PAGE_LEVEL
-from parsemark.protocols.run_data.tables import RunTables
 from parsemark.protocols.run_data.unread_pages import unscored
+from parsemark.protocols.run_scores.aggregate import mean_statistic, run_sums, total_statistic
+from parsemark.protocols.run_scores.sums import FigureSums, read_figures
+from parsemark.store.run_tables import RunTables
 
 MAX_WORST = 50
 _NAMED = 3  # examples in a note
+_SHARED_SHARE, _SHARED_WORDS = 0.05, 4
+"""Of a page's words: so many that all parsers read otherwise, in the same way, are errors of the reading."""
 
 
-def _pages(tables: RunTables) -> pl.DataFrame:
-    """One row for each page of a parser: how many words have which fate; null where nobody can say."""
+def _counts(tables: RunTables) -> pl.DataFrame:
+    """One row for each page of a parser: how many words have which status."""
     columns = ("sample", "parser", "metric", "value")
     rows = tables.read("scores", *columns, where=pl.col("element") == PAGE_LEVEL)
     rows = rows.filter(~pl.col("sample").is_in(list(unscored(tables))))
-    pages = rows.pivot("metric", index=["sample", "parser"], values="value", aggregate_function="first")
+    return rows.pivot("metric", index=["sample", "parser"], values="value", aggregate_function="first")
+
+
+def _pages(tables: RunTables) -> pl.DataFrame:
+    """The same with null where nobody can say, and without what is not asked of a parser."""
+    pages = _counts(tables)
     if not {TABLES_ALONE, "said"} <= set(pages.columns):
         return pages
     # Who gives tables alone and found none on a page is asked for none of its words.
     unasked = (pl.col(TABLES_ALONE).min().over("parser") == 1) & (pl.col("said") == 0)
     unasked &= pl.col(TABLES_ALONE) == 1
     names = [name for name in pages.columns if name not in ("sample", "parser", TABLES_ALONE)]
+    is_suspect = pl.col("sample").is_in(list(suspects(tables)))
+    value = {n: pl.when(is_suspect).then(None).when(unasked).then(0.0).otherwise(pl.col(n)) for n in names}
+    missing = {*PAGE_STATUSES, *EXTRAS} - set(names)  # of a run that was scored before there was such a kind
     return pages.with_columns(
-        pl.when(unasked).then(0.0).otherwise(pl.col(name)).alias(name) for name in names
+        **value, **dict.fromkeys(missing, pl.when(pl.col("words").is_not_null()).then(0.0))
     )
+
+
+def suspects(tables: RunTables) -> dict[str, str]:
+    """Pages of which all parsers read the same words otherwise, in the same way, each with these words."""
+    pages = _counts(tables)
+    if not {TABLES_ALONE, "said"} <= set(pages.columns):
+        return {}
+    found = tables.read("scores", "sample", "parser", "category", "message", where=pl.col("metric") == FOUND)
+    theirs: dict[str, dict[str, tuple[Counter[str], Counter[str]]]] = {}
+    asked = pages.filter((pl.col("said") > 0) & (pl.col(TABLES_ALONE) == 0))
+    for sample, parser in asked.select("sample", "parser").iter_rows():
+        theirs.setdefault(sample, {})[parser] = Counter(), Counter()
+    for sample, parser, kind, message in found.iter_rows():
+        if (own := theirs.get(sample, {}).get(parser)) is None:
+            continue
+        entry = json.loads(message)
+        if kind in ("lost", "altered"):
+            own[0].update(entry["text"].split())
+        if kind in ("invented", "altered"):
+            own[1].update(entry["text" if kind == "invented" else "said"].split())
+    n_words = dict(pages.group_by("sample").agg(pl.col("words").max()).iter_rows())
+    told = {}
+    for sample, by_parser in theirs.items():
+        seen, said = (_shared([both[k] for both in by_parser.values()]) for k in (0, 1))
+        least = max(_SHARED_WORDS, _SHARED_SHARE * (n_words[sample] or 0))
+        if len(by_parser) > 1 and min(seen.total(), said.total()) >= least:
+            told[sample] = f"{' '.join(list(seen)[:_NAMED])} for {' '.join(list(said)[:_NAMED])}"
+    return told
+
+
+def _shared(words: list[Counter[str]]) -> Counter[str]:
+    first, *others = words
+    for other in others:
+        first = first & other
+    return first
 
 
 def finders_of_tables(pages: pl.DataFrame) -> list[str]:
@@ -61,8 +107,7 @@ def figure_sums(tables: RunTables) -> list[FigureSums]:
             wanted = is_seen & (pl.col("said") == 0) if name == "nothing" else pl.col("words").is_null()
             of = is_seen if name == "nothing" else pl.lit(1.0)
         elif name == "agreement":
-            wanted = 2 * pl.col("kept")
-            of = wanted + 2 * pl.col("altered") + pl.sum_horizontal("lost", *EXTRAS)
+            wanted, of = agreement(pl.col)
         else:
             part = NUMBERS if name.startswith(NUMBERS) else ""
             wanted = pl.col(name)
@@ -74,7 +119,9 @@ def figure_sums(tables: RunTables) -> list[FigureSums]:
                 if parser in sums and not (name == "agreement" and parser in unranked):
                     sums[parser][position[sample]] = a or 0.0, b or 0.0
         statistic = total_statistic if info.style == "count" else mean_statistic
-        found.append(FigureSums(info, places.samples, places.documents, sums, statistic, kinds=places.kinds))
+        found.append(
+            FigureSums(info, places.samples, places.documents, sums, statistic, division=places.division)
+        )
     return [*found, *run_sums(tables)]
 
 
@@ -89,19 +136,47 @@ def details(tables: RunTables) -> dict[str, Any]:
         if any(len(word) > 1 and word[0].isdigit() for word in said.split()):
             invented.setdefault(parser, []).append({"sample": sample, "kind": kind, "said": said})
     pages = _pages(tables)
-    told_of = {"invented_numbers": invented, "not_ranked": finders_of_tables(pages)}
+    told_of = {
+        "invented_numbers": invented,
+        "not_ranked": finders_of_tables(pages),
+        "judged_by": _judged_by(tables),
+        "suspect": suspects(tables),
+    }
     if not {"words", "said"} <= set(pages.columns):
         return {**told_of, "worst_pages": []}
     judged = pages.filter(pl.col("words").is_not_null() & (pl.col("wrong") > 0))
     order, descending = ["wrong", "lost", "sample", "parser"], [True, True, False, False]
     worst = judged.sort(order, descending=descending).head(MAX_WORST)
-    shown = ("sample", "parser", "wrong", "words", "lost", "altered", "moved", *EXTRAS)
+    shown = ("sample", "parser", "wrong", "words", *PAGE_STATUSES[1:], *EXTRAS)
     return {**told_of, "worst_pages": worst.select(shown).to_dicts()}
 
 
+def _judged_by(tables: RunTables) -> dict[str, str]:
+    """What each page was judged by, where it was not the text layer alone."""
+    rows = tables.read("scores", "sample", "value", "message", where=pl.col("metric") == "words")
+    found: dict[str, str] = {}
+    for sample, value, message in rows.sort("sample").iter_rows():
+        told = (
+            f"not judged: {message}" if value is None else json.loads(message).get("judged_by", "text layer")
+        )
+        if told != "text layer":
+            found[sample] = told
+    return found
+
+
 def notes(told: Mapping[str, Any]) -> list[str]:
-    """Who is not ranked, the veto list, by the columns that count it, and the worst page."""
+    """How pages were judged, who is not ranked, the veto list by the columns that count it, a worst page."""
     found = []
+    for how, n in Counter(told["judged_by"].values()).most_common(_NAMED):
+        example = next(sample for sample, other in told["judged_by"].items() if other == how)
+        found.append(f"{counted(n, 'page')} ({example}{', …' if n > 1 else ''}): {how}.")
+    if suspect := told["suspect"]:
+        some = listed([f"{sample} ({words})" for sample, words in list(suspect.items())[:_NAMED]])
+        found.append(
+            f"Not judged, since all parsers read the same words otherwise, in the same way: {some}"
+            f"{f' and {len(suspect) - _NAMED} more' if len(suspect) > _NAMED else ''}. "
+            "The reading of these pages is suspect, not the parsers."
+        )
     if finders := told["not_ranked"]:
         found.append(
             f"Not ranked, since they give tables alone and are asked for nothing else: {', '.join(finders)}."
@@ -115,6 +190,6 @@ def notes(told: Mapping[str, Any]) -> list[str]:
                 found.append(f"{parser} {kind} numbers in {where}, and wrote: {some}.")
     if told["worst_pages"]:
         page = told["worst_pages"][0]
-        what = [f"{int(page[kind])} {kind}" for kind in ("lost", "altered", "moved", *EXTRAS) if page[kind]]
+        what = [f"{int(page[kind])} {kind}" for kind in (*PAGE_STATUSES[1:], *EXTRAS) if page[kind]]
         found.append(f"The worst page: {page['sample']} by {page['parser']} ({', '.join(what)}).")
     return found

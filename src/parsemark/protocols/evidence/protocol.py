@@ -8,25 +8,25 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from parsemark.errors import PdfError
-from parsemark.model import Page, Prediction, Status
-from parsemark.pdf import SeenPage, seen_page
-from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.evidence.page_evidence import (
+from parsemark.matching.page_evidence import (
     EXTRAS,
-    FATES,
+    FOUND,
     NUMBERS,
+    PAGE_STATUSES,
     TABLES_ALONE,
     compare,
     gives_tables_alone,
 )
-from parsemark.protocols.figures.figure import FigureSums
-from parsemark.protocols.figures.summary import Summary
+from parsemark.model import Page, Prediction, Status
+from parsemark.pdf import SeenPage, seen_page
+from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.presentation import PageViews, Presentation
 from parsemark.protocols.run_data.rows import PageScores, ScoreRow
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Summary
 
-FOUND = "found"  # metric of the rows of findings
-WRONG = "wrong"  # metric of the page: how many words have any other fate than to be kept
+WRONG = "wrong"  # metric of the page: how many words have any other status than to be kept
 MAX_FINDINGS = 500  # of a page; the figures count all of them
 
 
@@ -34,12 +34,14 @@ MAX_FINDINGS = 500  # of a page; the figures count all of them
 class EvidenceProtocol(PageProtocol):
     """What the page itself says, without any truth.
 
-    Every word that can be seen on a page is looked for in the output: kept, altered, moved or lost. Every
-    word of the output is looked for on the page: doubled, invented, or hidden there: `docs/evidence.md`.
+    Every word that can be seen on a page is looked for in the output: kept, joined, split, altered, moved or
+    lost. Every word of the output is looked for on the page: doubled, invented, or hidden there:
+    `docs/reference/evidence.md`.
 
     Args:
         ocr: `auto`: tesseract or rapidocr, where one is installed, checks samples of the text layer and reads
-            pages without one that can be believed; `off`: such pages are counted and not scored.
+            pages without one that can be believed, in scripts that it has a model for; `off`: such pages are
+            counted and not scored.
     """
 
     name: ClassVar[str] = "evidence"
@@ -105,12 +107,12 @@ def _rows(seen: SeenPage, prediction: Prediction) -> PageScores:
         prediction = Prediction(prediction.sample, prediction.parser, prediction.status, text="")
     found = compare(seen, prediction)
     rows = []
-    names = ("words", "said", *FATES, *EXTRAS)
-    page = {"width": seen.width, "height": seen.height, "source": seen.source, "why": seen.why}
+    names = ("words", "said", *PAGE_STATUSES, *EXTRAS)
+    page = {"width": seen.width, "height": seen.height, "judged_by": seen.judged_by}
     for name in (*names, *(NUMBERS + name for name in names)):
         told = json.dumps(page) if name == "words" else None
         rows.append(ScoreRow.of_page(prediction, name, float(found.counts[name]), Status.OK, told))
-    wrong = sum(found.counts[name] for name in names[3:])
+    wrong = sum(found.counts[name] for name in (*PAGE_STATUSES[1:], *EXTRAS))
     rows.append(ScoreRow.of_page(prediction, WRONG, float(wrong), Status.OK))
     if not failed:
         alone = float(gives_tables_alone(prediction))
@@ -118,7 +120,7 @@ def _rows(seen: SeenPage, prediction: Prediction) -> PageScores:
     for k, finding in enumerate(found.findings[:MAX_FINDINGS] if not failed else ()):
         box = finding.box
         corners = [round(side, 1) for side in box.as_tuple()] if box else None
-        entry = {"said": finding.said[:200], "box": corners, "numbers": finding.numbers}
+        entry = {"said": finding.said[:200], "box": corners, "numbers": finding.numbers, "line": finding.line}
         entry = {"text": finding.text[:200], **{key: value for key, value in entry.items() if value}}
         place = prediction.sample, f"{finding.kind}-{k}", "", "", finding.kind, prediction.parser
         message = json.dumps(entry, ensure_ascii=False)

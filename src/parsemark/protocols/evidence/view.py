@@ -7,12 +7,16 @@ from itertools import cycle, pairwise
 from typing import Any
 
 from parsemark.formats import markdown_of
+from parsemark.matching.page_evidence import EXTRAS, PAGE_STATUSES
 from parsemark.model import Box, Prediction, Status
-from parsemark.protocols.evidence.page_evidence import EXTRAS, FATES
 from parsemark.protocols.presentation import PageMatch, PageView
 from parsemark.protocols.run_data.rows import PAGE_LEVEL
 
-_KINDS = {"lost": "miss", "altered": "split", "moved": "moved", **dict.fromkeys(EXTRAS, "extra")}
+_KINDS = {
+    **{"lost": "miss", "moved": "moved"},
+    **dict.fromkeys(("altered", "joined", "split"), "split"),
+    **dict.fromkeys(EXTRAS, "extra"),
+}
 """Findings as the viewer draws them: lost words in red."""
 MAX_TEXT = 20_000  # characters of an output that are shown
 _GROUPING = "[,\u2009\u202f\u00a0]?"
@@ -43,11 +47,13 @@ def page_view(rows: Sequence[Mapping[str, Any]], prediction: Prediction) -> Page
     matches = found_on(rows)
     page = json.loads(told.get("words") or "{}") if counts.get("words") is not None else {}
     message = prediction.message if prediction.status is not Status.OK else None
+    if page.get("judged_by", "text layer") != "text layer":
+        message = "; ".join(filter(None, (message, f"judged by {page['judged_by']}")))
     if counts.get("words") is None:
         message = f"not judged: {told.get('words')}"
     shares = {
         name: counts[name] / of
-        for name in (*FATES, *EXTRAS)
+        for name in (*PAGE_STATUSES, *EXTRAS)
         if (of := counts.get("said" if name in EXTRAS else "words"))
     }
     extra = [match.pred for match in matches if match.category in EXTRAS]

@@ -15,12 +15,12 @@ import numpy as np
 from parsemark.model import Fact, Page, Prediction, Status
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures.figure import FigureInfo, FigureSums, Floats, read_figures
-from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import PageMatch, PageView, PageViews, Presentation
 from parsemark.protocols.result_files import BoardRun, Files
 from parsemark.protocols.run_data.rows import PageScores, ScoreRow
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums, Floats, read_figures
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import FigureInfo, Summary
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,6 +53,8 @@ class FactsProtocol(PageProtocol):
     reads_facts: ClassVar[bool] = True
     is_complete: ClassVar[bool] = False
     """Whether the headline is not defined where a group has no fact that counts."""
+    upstream: ClassVar[str] = ""
+    """Commit or package whose rules it repeats."""
     group_word: ClassVar[str]  # what the benchmark calls a group of tests
     crashed: ClassVar[bool | None]  # what a fact is on which the benchmark's own code fails
 
@@ -122,7 +124,7 @@ class FactsProtocol(PageProtocol):
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
         """The headline, each group, each kind of test, and what could not be tried."""
-        from parsemark.protocols.figures.aggregate import run_sums
+        from parsemark.protocols.run_scores.aggregate import run_sums
 
         groups, kinds = self.totals(tables), FactTotals.of(tables, "category")
         return [
@@ -135,7 +137,9 @@ class FactsProtocol(PageProtocol):
 
     def summarise(self, tables: RunTables) -> Summary:
         """All figures, and how many facts could not be tried."""
-        return self.summary_of(tables, self.figure_sums(tables), notes=FactTotals.of(tables).notes())
+        settings = {"rules": self.upstream} if self.upstream else {}
+        notes = FactTotals.of(tables).notes()
+        return self.summary_of(tables, self.figure_sums(tables), notes=notes, settings=settings)
 
     def presentation(self) -> Presentation:
         """Show facts page by page, and write the benchmark's files."""
@@ -235,7 +239,7 @@ class FactTotals:
 
     def share(self, info: FigureInfo, groups: Sequence[str], *, complete: bool = False) -> FigureSums:
         """The mean over groups of the share that passes; undefined, if `complete`, where one has no fact."""
-        from parsemark.protocols.figures.aggregate import mean_of_quotients
+        from parsemark.protocols.run_scores.aggregate import mean_of_quotients
 
         columns = [2 * self.groups.index(group) for group in groups]
         places = self.tables.places
@@ -255,11 +259,11 @@ class FactTotals:
 
     def untried(self) -> FigureSums:
         """How many facts were not decided."""
-        from parsemark.protocols.figures.aggregate import total_statistic
+        from parsemark.protocols.run_scores.aggregate import total_statistic
 
         places = self.tables.places
         sums = {parser: own[:, -2:] for parser, own in self.sums.items()}
-        info = read_figures("parsemark.protocols.figures", "left_out")["not_tried"]
+        info = read_figures("parsemark.protocols.run_scores", "left_out")["not_tried"]
         return FigureSums(info, places.samples, places.documents, sums, total_statistic)
 
     def notes(self) -> list[str]:

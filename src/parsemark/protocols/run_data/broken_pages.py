@@ -9,6 +9,7 @@ from here.
 
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -17,19 +18,20 @@ import polars as pl
 from parsemark.formats.model_json import page_from_json
 from parsemark.plain_words import counted, listed
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures.aggregate import (
+from parsemark.protocols.run_data.rows import BROKEN
+from parsemark.protocols.run_data.unread_pages import kind_notes, scored_counts
+from parsemark.protocols.run_scores.aggregate import (
     mean_statistic,
     page_slices,
     parser_figures,
     total_statistic,
 )
-from parsemark.protocols.figures.figure import FigureSums, Floats, Statistic, SumsOnDemand, read_figures
-from parsemark.protocols.figures.pair_verdicts import rank
-from parsemark.protocols.figures.summary import Summary
-from parsemark.protocols.run_data.rows import BROKEN
-from parsemark.protocols.run_data.tables import RunTables
-from parsemark.protocols.run_data.unread_pages import kind_notes, scored_counts
+from parsemark.protocols.run_scores.pair_verdicts import rank
+from parsemark.protocols.run_scores.repeats import over_repeats
+from parsemark.protocols.run_scores.sums import FigureSums, Floats, Statistic, SumsOnDemand, read_figures
 from parsemark.stats.detection import ratio
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Summary
 
 
 def broken_pages(tables: RunTables) -> dict[str, dict[str, str]]:
@@ -44,10 +46,30 @@ def broken_pages(tables: RunTables) -> dict[str, dict[str, str]]:
 def complete_sums(
     protocol: PageProtocol, tables: RunTables, compared: RunTables | None = None
 ) -> list[FigureSums]:
-    """What the figures of a protocol are made of, with the pages that it did not score.
+    """What the figures of a protocol are made of, with the pages that it did not score; means where pages
+    were parsed several times.
 
     With the tables of another run that it is compared with, both are made alike, whichever has such pages.
     """
+    sums = sums_of_parse(protocol, tables, compared)
+    if not tables.repeats:
+        return sums
+    again = [(sums_of_parse(protocol, o, compared or tables), repeated(tables, o)) for o in tables.repeats]
+    return over_repeats(sums, again)
+
+
+def repeated(tables: RunTables, other: RunTables) -> frozenset[str]:
+    """The parsers that did in another run the same work, on all pages."""
+    work = ("sample", "parser", "key")
+    own, there = tables.read("parses", *work), other.read("parses", *work)
+    missing = own.join(there, on=work, how="anti", nulls_equal=True)["parser"]
+    return frozenset(own["parser"]) - frozenset(missing)
+
+
+def sums_of_parse(
+    protocol: PageProtocol, tables: RunTables, compared: RunTables | None = None
+) -> list[FigureSums]:
+    """The same of one parse alone."""
     sums = protocol.figure_sums(tables)
     broken = broken_pages(tables)
     if not broken and not (compared and broken_pages(compared)):
@@ -90,7 +112,7 @@ def complete_summary(protocol: PageProtocol, tables: RunTables) -> Summary:
     counts = scored_counts(tables, summary.counts)
     summary = summary.model_copy(update={"counts": counts, "notes": notes})
     broken = broken_pages(tables)
-    if not broken:
+    if not broken and not tables.repeats:
         return summary
     sums = complete_sums(protocol, tables)
     primary = next((f for f in sums if f.info.name == summary.primary), None)
@@ -104,7 +126,7 @@ def complete_summary(protocol: PageProtocol, tables: RunTables) -> Summary:
             "parsers": {p: {**own, **parser_figures(sums, p)} for p, own in summary.parsers.items()},
             "slices": slices,
             "ranking": summary.ranking if primary is None else rank(primary),
-            "notes": [*summary.notes, _note(summary, sums, broken)],
+            "notes": [*summary.notes, *_repeat_notes(tables), *_notes(summary, sums, broken)],
         }
     )
 
@@ -179,11 +201,26 @@ def _count(broken: Mapping[str, Mapping[str, str]], tables: RunTables) -> Figure
         parser: np.array([[float(name in broken.get(parser, ())), 1.0] for name in names])
         for parser in tables.parsers
     }
-    info = read_figures("parsemark.protocols.figures", "left_out")["broken_pages"]
+    info = read_figures("parsemark.protocols.run_scores", "left_out")["broken_pages"]
     return FigureSums(info, names, documents, sums, total_statistic)
 
 
-def _note(summary: Summary, sums: Sequence[FigureSums], broken: Mapping[str, Mapping[str, str]]) -> str:
+def _repeat_notes(tables: RunTables) -> list[str]:
+    n = Counter(parser for other in tables.repeats for parser in repeated(tables, other))
+    if not n:
+        return []
+    each = ", ".join(f"{parser} {n[parser] + 1}" for parser in sorted(n))
+    return [
+        f"Scores are means over several parses of each page ({each}); intervals and verdicts hold how far "
+        "parses differ. AP, calibration, failures and times are those of the first."
+    ]
+
+
+def _notes(
+    summary: Summary, sums: Sequence[FigureSums], broken: Mapping[str, Mapping[str, str]]
+) -> list[str]:
+    if not broken:
+        return []
     parser = min(broken)
     sample = min(broken[parser])
     n = sum(len(pages) for pages in broken.values())
@@ -193,7 +230,7 @@ def _note(summary: Summary, sums: Sequence[FigureSums], broken: Mapping[str, Map
     they = ("it counts", "it is") if n == 1 else ("they count", "they are")
     how = f"{they[0]} as 0" if len(left_out) < len(scores) else f"{they[1]} in no score"
     except_for = f" (not in {', '.join(left_out)})" if left_out and len(left_out) < len(scores) else ""
-    return (
+    return [
         f"{summary.protocol} did not score {counted(n, 'output')}: {how}{except_for}. The first is "
         f"{sample} of {parser}: {broken[parser][sample]}"
-    )
+    ]

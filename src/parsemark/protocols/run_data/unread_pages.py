@@ -20,7 +20,7 @@ from parsemark.pdf.page_kinds import (
     stored_kinds,
 )
 from parsemark.plain_words import counted, listed
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.store.run_tables import RunTables
 
 _MOST_NAMED = 3
 
@@ -100,7 +100,7 @@ def unread_warning(n_scans: int) -> str:
     """What to do where no parser reads pages without a text layer."""
     return (
         f"{counted(n_scans, 'page')} without a text layer (scans), and no parser returned anything there: "
-        "add one that reads pictures, such as --parser tesseract or --parser rapid (`parsemark parsers`)."
+        "add one that reads pictures, such as --parser tesseract or --parser rapid."
     )
 
 

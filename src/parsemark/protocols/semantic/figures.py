@@ -1,6 +1,7 @@
 """The figures of a run: the columns of Horn & Keuper's Table 3, and the histograms of their Figure 6."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
@@ -8,18 +9,17 @@ import polars as pl
 from parsemark.formats.model_json import page_from_json
 from parsemark.model import Status
 from parsemark.plain_words import counted
-from parsemark.protocols.figures.aggregate import (
+from parsemark.protocols.run_data.rows import PAGE_LEVEL
+from parsemark.protocols.run_scores.aggregate import (
     failed_scores,
     mean_sums,
     page_slices,
     run_sums,
     sums_of_rows,
 )
-from parsemark.protocols.figures.figure import FigureSums, read_figures
-from parsemark.protocols.figures.summary import Summary
-from parsemark.protocols.run_data.rows import PAGE_LEVEL
-from parsemark.protocols.run_data.tables import RunTables
-from parsemark.protocols.semantic.options import SemanticOptions
+from parsemark.protocols.run_scores.pair_verdicts import rank
+from parsemark.protocols.run_scores.sums import FigureSums, read_figures
+from parsemark.protocols.semantic.options import NGRAMS, SemanticOptions
 from parsemark.protocols.semantic.page import (
     EXTRA_TABLES,
     JUDGE_COST,
@@ -29,6 +29,8 @@ from parsemark.protocols.semantic.page import (
     TEDS,
     truth_complexity,
 )
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Ranking, Summary
 
 PRIMARY = "semantic"
 LEVELS = ("simple", "moderate", "complex")
@@ -90,15 +92,18 @@ def _table_rows(tables: RunTables) -> tuple[pl.DataFrame, int]:
 
 
 def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
-    """Every figure of the run: value, 95 % interval clustered by document, denominator."""
+    """Every figure of the run: value, 95 % confidence interval, denominator."""
     sums = figure_sums(protocol.judge, tables)
     rows, n_unread = _table_rows(tables)
     semantic = rows.filter(pl.col("metric") == SEMANTIC)
     first = semantic.unique(["sample", "element"], keep="first", maintain_order=True)
     failed = semantic.filter(pl.col("status") == str(Status.METRIC_FAILED))
+    n_skipped = semantic.filter(_SKIPPED).height
+    ranking = rank(sums[0])
     return protocol.summary_of(
         tables,
         sums,
+        ranking=_open(ranking) if n_skipped else ranking,
         settings={"judge": protocol.judge, "match": protocol.match},
         counts={
             "tables": first.height,
@@ -106,6 +111,12 @@ def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
         },
         slices=page_slices([s for s in sums if s.info.main], tables),
         notes=[
+            *[
+                f"This run is incomplete: {counted(n_skipped, 'verdict')} could not be had, so who is "
+                "better stays open. Score the run again: only these are asked."
+            ]
+            * bool(n_skipped),
+            *_by_characters(protocol, tables),
             *[f"{counted(n_unread, 'true table')} cannot be read: they count for nobody."] * bool(n_unread),
             *(
                 f"{who}: {counted(own.height, 'table')} {'have' if len(own) > 1 else 'has'} no verdict. {why}"
@@ -114,6 +125,27 @@ def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
         ],
         details={"histogram": {parser: histogram(semantic, parser) for parser in tables.parsers}},
     )
+
+
+def _open(ranking: Ranking) -> Ranking:
+    """The same pairs without a decision: tables that were not judged must win nothing for anybody."""
+    open_: dict[str, Any] = {
+        "best": None,
+        "ranks": dict.fromkeys(ranking.ranks, (1, len(ranking.ranks))),
+        "verdicts": [verdict.undecided() for verdict in ranking.verdicts],
+        "resolution": None,
+        "is_incomplete": True,
+    }
+    return ranking.model_copy(update=open_)
+
+
+def _by_characters(protocol: SemanticOptions, tables: RunTables) -> Iterator[str]:
+    """Where the matcher was replaced, since an output kept it from answering."""
+    replaced = tables.scores.filter((pl.col("metric") == SEMANTIC) & (pl.col("rule") == NGRAMS))
+    if protocol.match != NGRAMS and not replaced.is_empty():
+        pages = replaced.group_by("parser").agg(pl.col("sample").n_unique()).sort("parser")
+        for parser, n in pages.iter_rows():
+            yield f"{parser}: {counted(n, 'page')} matched by characters: the matcher gave no usable answer."
 
 
 def histogram(semantic: pl.DataFrame, parser: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from parsemark.judges import Asker, Judge
 from parsemark.judges.base import JudgeOutcome
 from parsemark.judges.locate import LocatedTruths, locate
 from parsemark.kernels.ngrams import multiset_f1, text_bag
+from parsemark.matching.tables import is_positive
 from parsemark.model import Page, Prediction, Status
 from parsemark.protocols.semantic.page import (
     TruthAnswer,
@@ -16,7 +17,6 @@ from parsemark.protocols.semantic.page import (
     output_text,
     truth_source,
 )
-from parsemark.protocols.tables.matched_tables import is_positive
 
 SAME_TEXT = 0.8  # two answers are the same if the F1 of their character 3-grams is at least this
 

@@ -4,10 +4,11 @@ Each truth has a row `semantic` (0 to 10) and a row `teds` beside it. A missed t
 page on which the parser failed, has no value and counts as zero. Where the judge failed there is no value
 either: if the answer was no answer (`refused`, `broken_answer`, `cut_off`) it counts as zero, and if there
 was none (`not_asked`, `timed_out`, …) the table counts as not judged. A second table that says something else
-of the same truth is judged with the first. What the endpoint does not take because
-of the output (`unfit`: it is too long) is judged by `reader`, so that no output gains by it. Where the
-matcher was not asked nobody knows what answers the tables of the page: they have no match, and all of them
-are not judged; where the output kept it from answering, tables are matched by their characters.
+of the same truth is judged with the first. What the endpoint does not take because of the output (`unfit`)
+counts as zero; where it does not take the truth beside itself either, the table counts as not judged. Where
+the matcher was not asked nobody knows what answers the tables of the page: they have no match, and all of
+them are not judged; where the output kept it from answering, tables are matched by their characters, under
+the rule `ngrams`.
 """
 
 import re
@@ -24,13 +25,12 @@ from parsemark.kernels.ngrams import multiset_f1, text_bag
 from parsemark.matching import match_by_ngrams
 from parsemark.matching.combine import stack_tables
 from parsemark.matching.ngrams import MIN_PAIR_F1
-from parsemark.matching.one_to_one import element_text
+from parsemark.matching.tables import element_text, is_positive
 from parsemark.metrics import TableInput, get_metric
 from parsemark.model import Category, Element, Page, Prediction, Score, Status, Table
 from parsemark.model.table import complexity
 from parsemark.protocols.run_data.rows import MatchRow, PageScores, ScoreRow
 from parsemark.protocols.semantic.options import NGRAMS, READER, SemanticOptions
-from parsemark.protocols.tables.matched_tables import is_positive
 
 SEMANTIC, TEDS = "semantic", "teds"
 EXTRA_TABLES, JUDGE_COST, JUDGE_SECONDS = "extra_tables", "judge_cost_usd", "judge_seconds"
@@ -41,10 +41,17 @@ CATEGORY = str(Category.TABLE)
 _WITHOUT_ANSWER = frozenset(
     {Answered.NOT_ASKED, Answered.TIMED_OUT, Answered.RATE_LIMITED, Answered.UNREACHABLE, Answered.REJECTED}
 )
-_BY_THE_OUTPUT = frozenset({Answered.UNFIT, Answered.CUT_OFF, Answered.REFUSED})
+_BY_THE_OUTPUT = frozenset({Answered.UNFIT, Answered.CUT_OFF, Answered.REFUSED, Answered.BROKEN})
 """The matcher gave no answer because of what it was shown: then tables are matched by their characters."""
 _TAG = re.compile(r"<(/?[A-Za-z][\w:-]*)([^<>]*)>")
 _SPAN = re.compile(r"\b(rowspan|colspan)\s*=\s*[\"']?(\d{1,4})", re.IGNORECASE)
+_BLANKS = re.compile(r"[^\S\n]{2,}")
+_LONGEST_BLANK = 80  # columns of plain text stand apart by less
+_EMPTY_TAG = re.compile(r"<(?!(?:t[dhr]|table)\b)(\w+)[^<>]*>\s*</\1>", re.IGNORECASE)
+_DEEPEST_PADDING = 20
+_EMPTY_LINES = re.compile(r"\n(?:[^\S\n]*(?:[|&][ \t|&]*)?(?:\\\\)?[^\S\n]*\n){3,}")
+_EMPTY_ROW = r"<tr>\s*(?:<t[dh]>\s*</t[dh]>\s*)*</tr>\s*"
+_EMPTY_ROWS = re.compile(rf"((?:{_EMPTY_ROW}){{2}})(?:{_EMPTY_ROW})+")
 _DATA = re.compile(r"data:[\w/+.;=-]{0,100},[A-Za-z0-9+/=%_-]{200,}")
 
 
@@ -70,9 +77,8 @@ def score_page(how: SemanticOptions, page: Page | None, prediction: Prediction) 
     out = PageScores()
     if page is None:
         return out
-    rule = how.match if how.match == NGRAMS else LOCATED
     readable = [table for table in page.tables if not table.is_unread]
-    answers, n_extra, unmatched, locating = _answers(how, readable, prediction)
+    rule, (answers, n_extra, unmatched, locating) = _answers(how, readable, prediction)
     scores, judging = _semantic(how, answers)
     place = (prediction.sample, prediction.parser, rule, CATEGORY)
     for answer in answers:
@@ -105,19 +111,19 @@ def _missing(metric: str, prediction: Prediction, why: str | None) -> Score:
 
 def _answers(
     how: SemanticOptions, truths: Sequence[Element], prediction: Prediction
-) -> tuple[list[TruthAnswer], int, str | None, Spent]:
-    """What answers each truth, how many tables answer none, why nothing was matched, and the cost."""
+) -> tuple[str, tuple[list[TruthAnswer], int, str | None, Spent]]:
+    """The rule; what answers each truth, how many tables answer none, why nothing was matched, the cost."""
     sure = [p for p in prediction.tables if is_positive(p.confidence)]
     if how.match == NGRAMS:
-        return (*deterministic_answers(truths, sure), None, (0.0, 0.0))
+        return NGRAMS, (*deterministic_answers(truths, sure), None, (0.0, 0.0))
     outcome = _locate_some(how, [truth_source(t) for t in truths], output_text(prediction))
     asked = (outcome.cost_usd or 0.0, outcome.seconds)
     if outcome.status in _BY_THE_OUTPUT:  # silence must not pay: what the output prevents is not left out
-        return (*deterministic_answers(truths, sure), None, asked)
+        return NGRAMS, (*deterministic_answers(truths, sure), None, asked)
     if not isinstance(outcome.value, LocatedTruths):
         why = f"{NOT_JUDGED}the matcher: {outcome.status.value}: {outcome.message}"
-        return [TruthAnswer(t, (), "", None, None, "miss") for t in truths], 0, why, asked
-    return located_answers(truths, outcome.value, output_text(prediction)), 0, None, asked
+        return LOCATED, ([TruthAnswer(t, (), "", None, None, "miss") for t in truths], 0, why, asked)
+    return LOCATED, (located_answers(truths, outcome.value, output_text(prediction)), 0, None, asked)
 
 
 def deterministic_answers(
@@ -182,7 +188,7 @@ def output_text(prediction: Prediction) -> str:
 
 
 def visible(text: str) -> str:
-    """What a person would see: no comments, scripts, embedded pictures, nor attributes of tags but spans.
+    """What a person would see: no comments, scripts, embedded pictures, padding, nor attributes but spans.
 
     >>> visible('<td class="x" colspan="2" data-a="…">1<!-- 2 --></td> 3 < 4 > 2')
     '<td colspan="2">1</td> 3 < 4 > 2'
@@ -192,7 +198,18 @@ def visible(text: str) -> str:
         spans = "".join(f' {s[1].lower()}="{s[2]}"' for s in _SPAN.finditer(tag[2]))
         return f"<{tag[1]}{spans}>"
 
-    return _TAG.sub(bare, _DATA.sub("", without_unseen(text)))
+    return _without_padding(_TAG.sub(bare, _DATA.sub("", without_unseen(text))))
+
+
+def _without_padding(text: str) -> str:
+    """Without what fills space and shows nothing: long blanks, empty tags, many empty rows."""
+    text = _BLANKS.sub(lambda blanks: blanks[0][:_LONGEST_BLANK], text)
+    for _ in range(_DEEPEST_PADDING):
+        shorter = _EMPTY_TAG.sub("", text)
+        if len(shorter) == len(text):
+            break
+        text = shorter
+    return _EMPTY_ROWS.sub(r"\1", _EMPTY_LINES.sub("\n\n", text))
 
 
 def source_of(element: Element) -> str:
@@ -246,10 +263,14 @@ def _semantic(how: SemanticOptions, answers: Sequence[TruthAnswer]) -> tuple[dic
     verdicts: list[PairVerdict] = []
     pairs = [Pair(a.truth.id, truth_source(a.truth), visible(a.text)) for a in answered]
     judge_pairs(pairs, [get_judge(how.judge)], _asker(how), verdicts.append)
-    cost = sum(v.cost_usd or 0.0 for v in verdicts)
-    of_truth = {a.truth.id: a for a in answered}
-    scores = {v.pair: _verdict_score(v, of_truth[v.pair]) for v in verdicts}
-    return scores, (cost, sum(v.seconds for v in verdicts))
+    unfit = {v.pair for v in verdicts if v.status is Answered.UNFIT}
+    controls: list[PairVerdict] = []  # whether the endpoint takes the truth beside itself
+    alone = [Pair(pair.id, pair.truth, visible(pair.truth)) for pair in pairs if pair.id in unfit]
+    judge_pairs(alone, [get_judge(how.judge)], _asker(how), controls.append)
+    untaken = {v.pair for v in controls if v.status is Answered.UNFIT or v.status in _WITHOUT_ANSWER}
+    scores = {v.pair: _verdict_score(v, is_taken=v.pair not in untaken) for v in verdicts}
+    asked = [*verdicts, *controls]
+    return scores, (sum(v.cost_usd or 0.0 for v in asked), sum(v.seconds for v in asked))
 
 
 def _read_by_rule(answer: TruthAnswer) -> Score:
@@ -272,14 +293,12 @@ def _of_all(answer: TruthAnswer, name: str, metric: str, expected: Table | str) 
     return replace(found, metric=name, value=None if total is None else total / weights)
 
 
-def _verdict_score(verdict: PairVerdict, answer: TruthAnswer) -> Score:
-    """What the judge says; where the output itself kept it from being asked, what `reader` says."""
+def _verdict_score(verdict: PairVerdict, *, is_taken: bool) -> Score:
+    """What the judge says; `is_taken`: whether the endpoint takes the truth beside itself."""
     if verdict.score is not None:
         return Score(SEMANTIC, verdict.score, message=" ".join(verdict.errors) or None)
     why = f"{verdict.status.value}: {verdict.message}"
-    if verdict.status is Answered.UNFIT:
-        return replace(_read_by_rule(answer), message=f"judged by {READER}, since {why}")
-    if verdict.status in _WITHOUT_ANSWER:
+    if verdict.status in _WITHOUT_ANSWER or not is_taken:
         why = NOT_JUDGED + why
     return Score(SEMANTIC, None, Status.METRIC_FAILED, why)
 

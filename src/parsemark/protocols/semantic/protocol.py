@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
+from parsemark.matching.tables import CONFIDENCE_THRESHOLD
 from parsemark.model import Page, Prediction
-from parsemark.protocols.figures.figure import FigureSums
-from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.run_data.rows import PageScores
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums
 from parsemark.protocols.semantic.options import SemanticOptions
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Summary
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,6 @@ class SemanticProtocol(SemanticOptions):
         return summarise(self, tables)
 
     def presentation(self) -> Presentation:
-        """Show Horn & Keuper's Figure 6 and Table 3; see `presentation.py`."""
-        from parsemark.protocols.semantic.presentation import present
-
-        return present()
+        """Show Horn & Keuper's Figure 6 and Table 3."""
+        drawing = "parsemark.report.presentations.semantic:DRAWING"
+        return Presentation(drawing=drawing, sure_above=CONFIDENCE_THRESHOLD)

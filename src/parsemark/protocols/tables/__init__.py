@@ -3,7 +3,6 @@
 Which rule matched, which metrics scored, and every figure with its definition stand in the summary.
 """
 
-from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, is_positive
 from parsemark.protocols.tables.protocol import TablesProtocol
 
-__all__ = ["CONFIDENCE_THRESHOLD", "TablesProtocol", "is_positive"]
+__all__ = ["TablesProtocol"]

@@ -5,8 +5,9 @@ from math import isfinite
 
 from parsemark.errors import ParsemarkError
 from parsemark.metrics import get_metric
-from parsemark.metrics.base import Facts
-from parsemark.protocols.figures.figure import FigureInfo, read_figures
+from parsemark.metrics.base import Metadata
+from parsemark.protocols.run_scores.sums import read_figures
+from parsemark.store.summary import FigureInfo
 
 SHORT_NAMES = {"grits_top": "top", "grits_con": "con", "teds": "teds"}
 """How some structure metrics are called in the names of figures (te_f1_top and so on)."""
@@ -18,39 +19,39 @@ def short_name(metric: str) -> str:
     return SHORT_NAMES.get(metric, metric)
 
 
-def metric_facts(metric: str) -> Facts:
+def metric_metadata(metric: str) -> Metadata:
     """What a metric says of itself; of one that is not installed here, its spec and what most metrics say."""
     try:
-        return get_metric(metric).facts
+        return get_metric(metric).metadata
     except ParsemarkError:
-        return Facts(metric, "", "")
+        return Metadata(metric, "", "")
 
 
 def metric_words(metric: str, *, short: bool = False) -> str:
     """How a structure metric is called on an axis, or `short` in a table's head."""
-    facts = metric_facts(metric)
+    metadata = metric_metadata(metric)
     name, bracket, options = metric.partition("(")
-    label = (facts.short_label if short else "") or facts.label or name.replace("_", " ")
+    label = (metadata.short_label if short else "") or metadata.label or name.replace("_", " ")
     return label + bracket + options.replace("_", " ")
 
 
 def metric_range(metric: str) -> tuple[float, float]:
     """Its lowest and highest value; 0 and 1 where it has no bound."""
-    low, high = metric_facts(metric).range
+    low, high = metric_metadata(metric).range
     return (low if isfinite(low) else 0.0), (high if isfinite(high) else 1.0)
 
 
 def worst_value(metric: str) -> float:
     """What a missed table has."""
     low, high = metric_range(metric)
-    return low if metric_facts(metric).higher_is_better else high
+    return low if metric_metadata(metric).higher_is_better else high
 
 
 def figure_definitions(metrics: Sequence[str]) -> list[FigureInfo]:
     """All figures of structure metrics, that of the ranking first, as they are shown: see `figures.toml`."""
     each = {
         "metric": [
-            {"short": short_name(m), "score": metric_facts(m).title, "label": metric_words(m, short=True)}
+            {"short": short_name(m), "score": metric_metadata(m).title, "label": metric_words(m, short=True)}
             for m in metrics
         ],
         "expected": [

@@ -9,11 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parsemark.protocols.figures.aggregate import from_sums, make_figure, mean_statistic
-from parsemark.protocols.figures.figure import Figure, FigureInfo, FigureSums, Floats, Statistic, SumsOnDemand
-from parsemark.protocols.figures.summary import Slice
+from parsemark.matching.tables import CONFIDENCE_THRESHOLD, THETA
+from parsemark.protocols.run_scores.aggregate import from_sums, make_figure, mean_statistic
+from parsemark.protocols.run_scores.sums import (
+    FigureSums,
+    Floats,
+    Statistic,
+    SumsOnDemand,
+    document_types,
+)
 from parsemark.protocols.tables.figure_definitions import SENSITIVITY, short_name
-from parsemark.protocols.tables.matched_tables import CONFIDENCE_THRESHOLD, THETA, MatchedTables, TruthPages
+from parsemark.protocols.tables.matched_tables import MatchedTables, TruthPages
 from parsemark.stats.detection import (
     CTDAR_THRESHOLDS,
     average_precision,
@@ -31,6 +37,7 @@ from parsemark.stats.parser_confidence import (
     reliability_bins,
     risk_coverage,
 )
+from parsemark.store.summary import Figure, FigureInfo, Slice
 
 PageSums = Callable[[MatchedTables], Floats]
 RankedStatistic = Callable[[NDArray[np.bool_], float], float | None]
@@ -120,7 +127,7 @@ class SumBuilder:
         pages = next(iter(self.matched.values())).pages
         made = SumsOnDemand(tuple(self.matched), lambda parser: sums(self.matched[parser]))
         places = self.infos[name], pages.samples, pages.documents
-        return FigureSums(*places, made, statistic, over, of_page, pages.kinds)
+        return FigureSums(*places, made, statistic, over, of_page, pages.division)
 
 
 def _weighted_sums(matched: MatchedTables) -> Floats:
@@ -222,12 +229,13 @@ def _jackknifed(matched: MatchedTables, compute: RankedStatistic, n: float) -> F
     # A document without truths and without predictions leaves the list as it is.
     counted = np.flatnonzero((truths[:, 0] > 0) | np.isin(np.arange(len(names)), document))
     group = np.full(len(names), -1)
-    group[counted] = group_documents(len(counted))
-    left_out = [
-        compute(group[document] != g, float(truths[group != g].sum())) for g in range(group.max() + 1)
-    ]
+    types = document_types(matched.pages.documents, matched.pages.division) or [""] * len(names)
+    group[counted] = group_documents([types[k] for k in counted])
+    groups = range(group.max() + 1)
+    left_out = [compute(group[document] != g, float(truths[group != g].sum())) for g in groups]
     values = np.array([np.nan if v is None else v for v in left_out])
-    return make_figure(value, n, interval_from(value, values))
+    of_groups = [types[int(np.argmax(group == g))] for g in groups]
+    return make_figure(value, n, interval_from(value, values, types=of_groups))
 
 
 def _points(matched: MatchedTables, credit: Floats) -> list[list[float]]:
@@ -276,4 +284,6 @@ def _recall(matched: MatchedTables, asked: list[int], credit: Floats, inside: ND
     sums = np.zeros((len(matched.pages.samples), 2))
     np.add.at(sums[:, 0], matched.page[inside], credit[inside])
     np.add.at(sums[:, 1], asked, 1.0)
-    return from_sums(sum_by_cluster(sums, matched.pages.documents)[0], mean_statistic)
+    pages = matched.pages
+    types = document_types(pages.documents, pages.division)
+    return from_sums(sum_by_cluster(sums, pages.documents)[0], mean_statistic, types=types)

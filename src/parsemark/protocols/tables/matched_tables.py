@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
 
@@ -14,23 +14,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parsemark.formats.model_json import page_from_json
-from parsemark.matching.one_to_one import BOX_RULE, ORDER_RULE
+from parsemark.matching.tables import BOX_RULE, CONFIDENCE_THRESHOLD, ORDER_RULE
 from parsemark.model import AttributeValue
-from parsemark.protocols.figures.aggregate import attribute_groups, element_attributes
-from parsemark.protocols.figures.figure import Floats
-from parsemark.protocols.run_data.tables import Kindred, RunTables
-from parsemark.protocols.tables.figure_definitions import metric_facts
-
-THETA = 0.5  # a table counts as found if its match overlaps it by more than this
-CONFIDENCE_THRESHOLD = 0.5
-"""A prediction with a known confidence at or below this is not a positive prediction."""
+from parsemark.protocols.run_scores.aggregate import attribute_groups, element_attributes
+from parsemark.protocols.run_scores.sums import Floats
+from parsemark.protocols.tables.figure_definitions import metric_metadata
+from parsemark.stats.document_types import Division
+from parsemark.store.run_tables import RunTables
 
 _ARRAYS = ("page", "overlap", "confidence", "positive", "count")
-
-
-def is_positive(confidence: float | None) -> bool:
-    """Whether a prediction counts as a table: its confidence is above the threshold, or not known."""
-    return confidence is None or confidence > CONFIDENCE_THRESHOLD
 
 
 def is_by_place(rule: str) -> bool:
@@ -46,7 +38,7 @@ class TruthPages:
     documents: tuple[str, ...]
     n_truth: Floats
     negative: NDArray[np.bool_]
-    kinds: Kindred = field(default_factory=dict)  # attribute to the kind that each page's document is of
+    division: Division | None = None  # the type of each page's document
     unread: frozenset[tuple[int, str]] = frozenset()
     """Page and id of the tables among `n_truth` that cannot be read."""
     n_unboxed: int = 0
@@ -60,7 +52,7 @@ class TruthPages:
         known = known.sort("sample")
         places = tables.places.among(known["sample"])
         n_truth = known["n_tables"].to_numpy().astype(float)
-        pages = cls(places.samples, places.documents, n_truth, n_truth == 0, places.kinds)
+        pages = cls(places.samples, places.documents, n_truth, n_truth == 0, places.division)
         unread, names, n_unboxed = set[tuple[int, str]](), dict[str, str](), 0
 
         def members() -> Iterator[tuple[tuple[int, str], Mapping[str, AttributeValue]]]:
@@ -194,7 +186,7 @@ def _evidence(
     sure = rows["confidence"].is_not_null()
     structure = {}
     for number, metric in enumerate(metrics):
-        credit = metric_facts(metric).credit
+        credit = metric_metadata(metric).credit
         values = rows[f"value{number}"].to_list()
         structure[metric] = np.array([0.0 if value is None else credit(value) for value in values])
     return MatchedTables(

@@ -25,7 +25,7 @@ from functools import lru_cache, partial
 from itertools import compress
 
 from parsemark.matching import match_by_ngrams, match_one_to_one, rank_one_to_one
-from parsemark.matching.one_to_one import BOX_RULE, CONTENT_RULE, NGRAM_RULE, ORDER_RULE
+from parsemark.matching.tables import BOX_RULE, CONTENT_RULE, NGRAM_RULE, ORDER_RULE, THETA, is_positive
 from parsemark.metrics import get_metric, guarded
 from parsemark.metrics.table_input import TableInput
 from parsemark.model import (
@@ -42,7 +42,7 @@ from parsemark.model import (
 )
 from parsemark.protocols.run_data.rows import MatchRow, PageScores, ScoreRow
 from parsemark.protocols.tables.invented_text import invented_text
-from parsemark.protocols.tables.matched_tables import THETA, is_by_place, is_positive
+from parsemark.protocols.tables.matched_tables import is_by_place
 
 TABLES_FOUND = "tables_found"  # page-level measure: how many tables a parser says are on the page
 BOXES_FOUND = "boxes_found"  # page-level measure: how many of them have a box

@@ -10,11 +10,11 @@ from parsemark.errors import UsageError
 from parsemark.metrics import get_metric
 from parsemark.model import Page, Prediction
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures.figure import FigureSums
-from parsemark.protocols.figures.summary import Summary
 from parsemark.protocols.presentation import Presentation
 from parsemark.protocols.run_data.rows import PageScores
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Summary
 
 PRIMARY_METRIC = "grits_con"
 """The structure metric of the ranking: of the three published ones it agrees best with people."""
@@ -33,7 +33,7 @@ class TablesProtocol(PageProtocol):
             and every parser gives them, else `ngrams`. `order` takes tables as they come, as some boards do.
         rank_by: The metric whose end-to-end F1 ranks the leaderboard, scored also if `metrics` lacks it. By
             default `grits_con` if it is among them, else the first one.
-        scope: `document` scores tables that run over pages as whole tables; see `long_tables.py`.
+        scope: `document` scores tables that run over pages as whole tables; see `whole_documents.py`.
     """
 
     name: ClassVar[str] = "tables"
@@ -41,6 +41,11 @@ class TablesProtocol(PageProtocol):
     comparability: ClassVar[int] = 5
     needs_only_pages: ClassVar[bool] = True
     figures_by_kind: ClassVar[Mapping[str, str]] = {"tables": "te_f1_con"}
+    tables_alone: ClassVar[bool] = True
+    matching_rules: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "tables": ("bbox", "content", "ngrams"),
+        "tables(match=order)": ("order",),
+    }
 
     metrics: tuple[str, ...] = DEFAULT_METRICS
     match: Match = "auto"
@@ -54,9 +59,9 @@ class TablesProtocol(PageProtocol):
                 "do not compare, and a table that was cut in two has no one-to-one answer."
             )
         for spec in self.all_metrics:  # a wrong one is refused before anything is parsed
-            kind = get_metric(spec).facts.kind
+            kind = get_metric(spec).metadata.kind
             if kind != "table":
-                raise UsageError(f"{spec} compares {kind}s, not tables; see: parsemark metrics")
+                raise UsageError(f"{spec} compares {kind}s, not tables; see: parsemark list metrics")
 
     @property
     def whole_documents(self) -> bool:
@@ -116,6 +121,6 @@ class TablesProtocol(PageProtocol):
         """The tables of a run as this protocol looks at them."""
         if not self.whole_documents:
             return tables
-        from parsemark.protocols.tables.long_tables import joined_samples
+        from parsemark.protocols.whole_documents import joined_samples
 
         return joined_samples(tables)

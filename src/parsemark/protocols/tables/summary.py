@@ -15,11 +15,12 @@ from typing import Any
 
 import polars as pl
 
-from parsemark.matching.one_to_one import BOX_RULE, CONTENT_RULE, NGRAM_RULE, ORDER_RULE
+from parsemark.matching.tables import BOX_RULE, CONTENT_RULE, NGRAM_RULE, ORDER_RULE, THETA
 from parsemark.model import Status
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
-from parsemark.protocols.figures.aggregate import (
+from parsemark.protocols.run_data.rows import PAGE_LEVEL
+from parsemark.protocols.run_scores.aggregate import (
     failed_scores,
     make_figure,
     mean_sums,
@@ -27,10 +28,7 @@ from parsemark.protocols.figures.aggregate import (
     parser_figures,
     run_sums,
 )
-from parsemark.protocols.figures.figure import Figure, FigureInfo, FigureSums
-from parsemark.protocols.figures.summary import Summary
-from parsemark.protocols.run_data.rows import PAGE_LEVEL
-from parsemark.protocols.run_data.tables import RunTables
+from parsemark.protocols.run_scores.sums import FigureSums
 from parsemark.protocols.tables.figure_definitions import SHORT_NAMES, figure_definitions, short_name
 from parsemark.protocols.tables.figures import (
     SumBuilder,
@@ -40,9 +38,13 @@ from parsemark.protocols.tables.figures import (
     risk_over_coverage,
     table_slices,
 )
-from parsemark.protocols.tables.matched_tables import THETA, MatchedTables, TruthPages, gather, is_by_place
+from parsemark.protocols.tables.matched_tables import MatchedTables, TruthPages, gather, is_by_place
 from parsemark.protocols.tables.page import BOXES_FOUND, EVIDENT_TABLES, RANKED, TABLES_FOUND
 from parsemark.specs import is_derived
+from parsemark.stats.detection import is_detected
+from parsemark.stats.intervals import FEWEST_DOCUMENTS
+from parsemark.store.run_tables import RunTables
+from parsemark.store.summary import Figure, FigureInfo, Summary
 
 RULES = (BOX_RULE, CONTENT_RULE, NGRAM_RULE)
 WITHOUT_TRUTH = ("tables_per_page", "invented_characters")
@@ -127,7 +129,7 @@ class RunMatches:
 def summarise(
     protocol: PageProtocol, tables: RunTables, rule: str, rank_by: str, *, is_whole: bool
 ) -> Summary:
-    """Every figure of the run: value, 95 % interval clustered by document, denominator.
+    """Every figure of the run: value, 95 % confidence interval, denominator.
 
     By the rule `auto` the data decide how the leaderboard matches; `is_whole` says that a truth is of a whole
     document, not of a page.
@@ -247,7 +249,19 @@ def _notes(run: RunMatches, *, is_rule_chosen: bool) -> list[str]:
             f"{parser}: {counted(failed.height, 'score')} could not be computed and {count} as zero. "
             f"{failed['metric'][0]} on {why}"
         )
-    return notes
+    return notes + _found(run)
+
+
+def _found(run: RunMatches) -> list[str]:
+    """What each parser found in so few documents that nothing follows for others."""
+    n_tables = int(run.pages.n_truth.sum())
+    if not n_tables or len(set(run.pages.documents)) >= FEWEST_DOCUMENTS:
+        return []
+    said = [
+        f"{parser} {int(is_detected(own.overlap, THETA)[own.positive].sum())} of {n_tables}"
+        for parser, own in run.by_rule[run.rule].items()
+    ]
+    return [f"Tables found: {', '.join(said)}; too few documents to generalise."]
 
 
 def _match_notes(run: RunMatches, is_rule_chosen: bool) -> list[str]:
@@ -264,12 +278,12 @@ def _match_notes(run: RunMatches, is_rule_chosen: bool) -> list[str]:
     if run.rule == BOX_RULE or is_rule_chosen:
         return notes
     if 0 < n_unboxed < n_tables:
-        notes.append(f"Tables are {by_text} {unboxed}; --match bbox counts {them} as missed.")
+        notes.append(f"Tables are {by_text} {unboxed}; `tables(match=bbox)` counts {them} as missed.")
     if names and not n_unboxed:
         n_others = len(run.tables.parsers) - len(run.without_boxes)
         who = "All parsers are" if n_others else "Tables are"
         place = "the other" if n_others == 1 else "the others"
-        hint = f"; --match bbox compares {place} by place" if n_others else ""
+        hint = f"; `tables(match=bbox)` compares {place} by place" if n_others else ""
         notes.append(f"{who} {by_text} {names} {give} no boxes{hint}.")
     return notes
 
@@ -295,9 +309,9 @@ def _doubtful_negatives(run: RunMatches) -> list[str]:
     )
     engines = {parser: e for parser, e in run.tables.engines.items() if not is_derived(parser)}
     pairs = found.select("sample", "parser").iter_rows()
-    voices = Counter(sample for sample, _ in {(s, engines[p]) for s, p in pairs if p in engines})
+    counts = Counter(sample for sample, _ in {(s, engines[p]) for s, p in pairs if p in engines})
     least = max(2, len(set(engines.values())) // 2 + 1)
-    doubtful = sorted(sample for sample, n in voices.items() if n >= least)
+    doubtful = sorted(sample for sample, n in counts.items() if n >= least)
     if not doubtful:
         return []
     n_more = len(doubtful) - _MOST_NAMED

@@ -1,12 +1,12 @@
 """Draws what protocols chart: as data for the site (SVG), and for papers (matplotlib).
 
-What a chart is says `protocols/presentation.py`. The charts here are those that every protocol has.
+What a chart is says `report/drawing.py`. The charts here are those that every protocol has.
 """
 
 import dataclasses
 from typing import Any
 
-from parsemark.protocols.charts import Chart
+from parsemark.report.drawing import Chart
 
 DIGITS = 4  # of the numbers in the site's charts: finer than a pixel, and half the size of the files
 

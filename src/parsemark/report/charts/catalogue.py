@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import polars as pl
 
-from parsemark.protocols import Figure, RunParser
-from parsemark.protocols.charts import Chart, ChartAxis, Section, Series, interval_bars
+from parsemark.protocols import Figure
+from parsemark.report.drawing import Chart, ChartAxis, RunParser, Section, Series, interval_bars
 from parsemark.report.names import safe_name
 from parsemark.report.source import RunSource
 
@@ -27,10 +27,8 @@ def all_sections(source: RunSource) -> list[Section]:
     names = [name for name, n in counts.items() if n > 1]
     names.sort(key=lambda name: (name[1] != "complexity", name[0] == "page", name[1]))
     found = [
-        Section.of(
-            "overview", "Overview", [trade_off(source.summary.parsers, source), time_per_page(source)]
-        ),
-        *source.shown.charts(source),
+        Section.of("overview", "Overview", [*cost_charts(source), time_per_page(source)]),
+        *source.drawing.charts(source),
         Section.of("attributes", "By attribute", [breakdown(source, *name) for name in names]),
     ]
     return [section for section in found if section.charts]
@@ -46,32 +44,54 @@ def stored_sections(source: RunSource, *, first: bool) -> list[Section]:
     return [Section(f"{prefix}-{s.key}", s.title, tuple(charts)) for s, charts in for_second]
 
 
+def cost_charts(source: RunSource) -> list[Chart | None]:
+    """Return quality against CPU time, and against price where a parser is paid by the page."""
+    figures = source.summary.parsers
+    return [trade_off(figures, source), price_trade_off(figures, source)]
+
+
 def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: RunSource) -> Chart | None:
-    """The chart, or None where no parser has both a score and a time."""
+    """Return the chart of quality against CPU time; None where no parser has both a score and a time."""
+    times = {name: own[TIME].value for name, own in figures.items() if TIME in own}
+    known = {name: max(time, FASTEST_S) for name, time in times.items() if time is not None}
+    return _against(figures, source, known, "quality-time", "CPU seconds per page")
+
+
+def price_trade_off(figures: Mapping[str, Mapping[str, Figure]], source: RunSource) -> Chart | None:
+    """Return the chart of quality against price; None where no parser is paid by the page."""
+    paid = source.parses.filter(pl.col("cost_usd") > 0).group_by("parser").agg(pl.col("cost_usd").mean())
+    return _against(figures, source, dict(paid.iter_rows()), "quality-price", "USD per page")
+
+
+def _against(
+    figures: Mapping[str, Mapping[str, Figure]],
+    source: RunSource,
+    costs: Mapping[str, float],
+    key: str,
+    axis: str,
+) -> Chart | None:
     quality = source.summary.info(source.summary.primary)
     series = []
     for parser in source.parsers:
-        entry = figures.get(parser.name, {})
-        score, time = entry.get(quality.name), entry.get(TIME)
-        if not score or not time or score.value is None or time.value is None:
+        score = figures.get(parser.name, {}).get(quality.name)
+        if score is None or score.value is None or parser.name not in costs:
             continue
-        point = _point(parser, max(time.value, FASTEST_S), score.value, score.low, score.high)
+        point = _point(parser, costs[parser.name], score.value, score.low, score.high)
         series.append(replace(point, labels=(parser.name,)))
     if not series:
         return None
     sign = 1.0 if quality.higher_is_better else -1.0
     front = [(x, sign * y) for x, y in pareto_front([(s.x[0], sign * s.y[0]) for s in series])]
-    # A staircase: until a slower parser is better, the faster one is the best that the time buys.
+    # A staircase: until a dearer parser is better, the cheaper one is the best that the cost buys.
     corners = [p for a, b in pairwise(front) for p in (a, (b[0], a[1]))] + front[-1:]
     xs, ys = zip(*corners, strict=True)
     line = Series("Pareto front", "line", xs, ys, dash=True)
     return Chart(
-        "quality-time",
-        "Quality against time",
-        f"{quality.label} over mean CPU time per page (logarithmic), with 95 % intervals. "
-        f"{'Up' if quality.higher_is_better else 'Down'} and to the left is better: no other parser is both "
-        "faster and better than one on the dashed front.",
-        ChartAxis("CPU seconds per page", kind="log"),
+        key,
+        "Quality against cost" if key == "quality-time" else "Quality against price",
+        f"Better is {'up' if quality.higher_is_better else 'down'} and left. Bars: 95 % CI. Dashed: Pareto "
+        "front.",
+        ChartAxis(axis, kind="log"),
         ChartAxis(quality.label, 0.0, quality.top),
         (line, *series),
         labelled=True,
@@ -124,7 +144,7 @@ def breakdown(source: RunSource, scope: str, attribute: str) -> Chart | None:
         series += interval_bars(parser.name, entries, "line" if attribute in CURVES else "bars")
     kind = scope.replace("_", " ")
     key, title = f"by-{_key(scope)}-{_key(attribute)}", f"By {attribute} of the {kind}"
-    over = f"{info.label} over the {kind}s with each value, with 95 % intervals where they are known."
+    over = f"{info.label} over the {kind}s with each value, with 95 % CI where they are known."
     by_value = ChartAxis(attribute, kind="category", categories=tuple(values))
     axes = by_value, ChartAxis(info.label, 0.0, info.top)
     return Chart.of(key, title, f"{over} {info.direction.capitalize()}.", axes, series)

@@ -9,8 +9,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 from parsemark.extras import needed_for
-from parsemark.protocols.charts import Chart, ChartAxis, Series
 from parsemark.report.colours import PALETTE
+from parsemark.report.drawing import Chart, ChartAxis, Series
 from parsemark.system import replacing
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ Rectangle = tuple[float, float, float, float]
 
 def save_chart(chart: Chart, colours: Mapping[str, int], path: Path) -> None:
     """Draw one chart; the suffix of `path` says the format."""
-    with needed_for("parsemark figures"):
+    with needed_for("parsemark export --format charts-…"):
         import matplotlib as mpl
         from matplotlib.figure import Figure
     with mpl.rc_context(STYLE):

@@ -383,7 +383,7 @@ class Work:
                     "uncertain": sum(map(len, state.doubts.values())),
                     "edits": state.n_edits,
                     "accepted": list(dict(state.accepted)),
-                    "changed": state.is_changed,
+                    "truth": state.truth,
                     "differences": None if state.check is None else len(state.check),
                 }
             )

@@ -95,9 +95,9 @@ def _of_tables(name: str, before: Table, after: Table) -> list[ParserDifference]
         for place, text in enumerate(_lines(after, axis, separator=" | ")):
             if place not in there:
                 found.append(ParserDifference(name, f"{word} {place + 1} added", "", _short(text)))
-    old = {(c.row, c.col): c for c in (_carried(cell, rows, columns) for cell in before.cells) if c}
+    old = {(c.row, c.col): c for c in (_moved(cell, rows, columns) for cell in before.cells) if c}
     both = set(rows.values()), set(columns.values())
-    new = {(c.row, c.col): c for c in after.cells if _carried(c, *({k: k for k in axis} for axis in both))}
+    new = {(c.row, c.col): c for c in after.cells if _moved(c, *({k: k for k in axis} for axis in both))}
     return found + _of_cells(name, old, new)
 
 
@@ -137,15 +137,15 @@ def unchanged_cells(before: Table, after: Table) -> dict[tuple[int, int], tuple[
     else:
         rows, columns = _paired_axes(before, after)
     now = {(c.row, c.col): c.text for c in after.cells}
-    carried = ((cell, _carried(cell, rows, columns)) for cell in before.cells)
+    moved = ((cell, _moved(cell, rows, columns)) for cell in before.cells)
     return {
         (old.row, old.col): (new.row, new.col)
-        for old, new in carried
+        for old, new in moved
         if new is not None and now.get((new.row, new.col)) == old.text
     }
 
 
-def _carried(cell: Cell, rows: Mapping[int, int], columns: Mapping[int, int]) -> Cell | None:
+def _moved(cell: Cell, rows: Mapping[int, int], columns: Mapping[int, int]) -> Cell | None:
     """A cell where it lies after rows and columns came and went; None if it went with them."""
     down = [rows[r] for r in range(cell.row, cell.row + cell.rowspan) if r in rows]
     right = [columns[c] for c in range(cell.col, cell.col + cell.colspan) if c in columns]
@@ -206,6 +206,17 @@ class PageState:
     def is_changed(self) -> bool:
         """Whether the last acceptance is older than the last edit."""
         return bool(self.accepted) and self.accepted[-1][1] != self.page
+
+    @property
+    def truth(self) -> str:
+        """Where the truth of the page comes from, in words; a proposal is none."""
+        if self.accepted:
+            return "accepted, edited since" if self.is_changed else "accepted"
+        if self.has_truth:
+            return "typed by hand"
+        if self.n_edits:
+            return "none: edited, not accepted"
+        return "none: proposed by parsers" if self.page.elements else "none"
 
     @property
     def doubts(self) -> dict[str, list[tuple[int, int, float]]]:

@@ -1,1 +1,1 @@
-"""`parsemark rate`: people rate how well extractions preserve tables (Horn & Keuper, section 4.2)."""
+"""`parsemark study rate`: people rate how well extractions preserve tables (Horn & Keuper, section 4.2)."""

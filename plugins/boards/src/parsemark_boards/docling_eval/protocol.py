@@ -27,6 +27,7 @@ class DoclingEvalProtocol(MeasuredProtocol):
 
     name: ClassVar[str] = "docling-eval"
     title: ClassVar[str] = "docling-eval: text, tables, layout and structure"
+    upstream: ClassVar[str] = "docling-eval 193df3b (May 2026)"
     comparability: ClassVar[int] = 1
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "f1_score", "tables": "teds"}
     table_matching: ClassVar[str] = "order"

@@ -13,7 +13,7 @@ from parsemark.corpora.loaders import SampleIds, read_each
 from parsemark.errors import CorpusError
 from parsemark.model import Sample
 from parsemark_boards.dp_bench.truth import PAGE, DpBenchPage
-from parsemark_boards.reference_pages import benchmark_corpus, page_sample, read_reference
+from parsemark_boards.reference_pages import benchmark_corpus, misplaced, page_sample, read_reference
 from parsemark_boards.truth_model import read_truth
 
 
@@ -29,6 +29,7 @@ def load(root: Path) -> Corpus:
     def read(place: Path, ids: SampleIds) -> list[Sample]:
         data = pages[place.name]
         page = read_truth(data, DpBenchPage)
+        remarks.extend(misplaced(place.name, data, page))
         kept = [{"category": e["category"], "content": dict(e["content"])} for e in data["elements"]]
         return [page_sample(place.name.removesuffix(".pdf"), folder, page, {PAGE: {"elements": kept}}, ids)]
 

@@ -35,6 +35,7 @@ class DpBenchProtocol(MeasuredProtocol):
 
     name: ClassVar[str] = "dp-bench"
     title: ClassVar[str] = "DP-Bench: text, and first tables"
+    upstream: ClassVar[str] = "dp-bench of October 2024 (mirror b29fd1c)"
     comparability: ClassVar[int] = 1
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "nid", "tables": "teds"}
     table_matching: ClassVar[str] = "order"

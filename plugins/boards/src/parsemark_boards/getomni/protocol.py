@@ -6,6 +6,7 @@ lists what is wrong with it and kept.
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
@@ -28,6 +29,7 @@ _JS_SPACE = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"
 _JS_SPACE += "".join(map(chr, range(0x2000, 0x200B)))
 MAX_STEPS = 500_000  # values that a diff may look at; lists of lists of objects are compared all with all
 MAX_DEPTH = 100
+_PAGE_MARK = re.compile(r"[ \t]*<!--\s*/?(?:header|footer|page(?:[ _-]?\w{1,12})?)\s*-->[ \t]*\n?", re.I)
 
 
 @dataclass(frozen=True)
@@ -37,22 +39,30 @@ class GetomniProtocol(MeasuredProtocol):
     Args:
         ignore_cases: Compare values of objects in upper case; not so in the published runs.
         empty_left_out: An empty answer is left out of the mean of JSON accuracy, as upstream has it.
+        page_marks: Comments that mark headers, footers and pages in the truth count as text, as upstream has
+            it: then an exact transcript cannot score 1.
     """
 
     name: ClassVar[str] = "getomni"
     title: ClassVar[str] = "getomni's benchmark: text similarity and JSON accuracy"
-    comparability: ClassVar[int] = 1
+    upstream: ClassVar[str] = "getomni-ai/benchmark f54e6b5 (May 2025)"
+    comparability: ClassVar[int] = 2
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "text_similarity"}
     truth_models: ClassVar[Mapping[str, Any]] = {MARKDOWN: Annotated[str, Strict()], JSON: dict[str, Any]}
 
     ignore_cases: bool = False
     empty_left_out: bool = True
+    page_marks: bool = False
 
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
         """The two numbers of a page; where upstream has NaN its dashboard counts 0."""
         text = markdown_of(prediction)
         expected = own_truth(truth, MARKDOWN)
-        similarity = text_similarity(write_document(truth) if expected is None else expected, text)
+        if expected is None:
+            expected = write_document(truth)
+        elif not self.page_marks:
+            expected, text = (_PAGE_MARK.sub("", own) for own in (expected, text))
+        similarity = text_similarity(expected, text)
         values: dict[str, float | None] = {"text_similarity": 0.0 if math.isnan(similarity) else similarity}
         if (content := own_truth(truth, JSON)) is not None:
             try:
@@ -69,11 +79,14 @@ class GetomniProtocol(MeasuredProtocol):
         entries = []
         for parser in board.parsers:
             values = board.values(parser)
-            for sample, document, _ in board.pages():
-                own = values.get(sample, {})
+            for sample, _, _ in board.pages():
+                own, truth = values.get(sample, {}), board.run.truth(sample) or Page(sample, 0, 0)
+                expected = own_truth(truth, MARKDOWN)
                 entry = {
-                    "fileUrl": document,
+                    "fileUrl": sample,  # the pages of a document have one file name
                     "ocrModel": parser,
+                    "trueMarkdown": write_document(truth) if expected is None else expected,
+                    "trueJson": own_truth(truth, JSON),
                     "predictedMarkdown": markdown_of(board.prediction(sample, parser)),
                     "levenshteinDistance": own.get("text_similarity"),
                     "jsonAccuracy": own.get("json_accuracy"),

@@ -51,6 +51,7 @@ class MarkerProtocol(MeasuredProtocol):
 
     name: ClassVar[str] = "marker"
     title: ClassVar[str] = "marker's benchmark: blocks and their order"
+    upstream: ClassVar[str] = "marker 2f7f197 (July 2025)"
     comparability: ClassVar[int] = 1
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "blocks", "order": "order"}
     truth_models: ClassVar[Mapping[str, Any]] = {BLOCKS: list[Annotated[str, Strict()]]}

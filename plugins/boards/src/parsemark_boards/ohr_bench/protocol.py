@@ -73,6 +73,7 @@ class OhrBenchProtocol(MeasuredProtocol):
 
     name: ClassVar[str] = "ohr-bench"
     title: ClassVar[str] = "OHR-Bench: evidence and answers"
+    upstream: ClassVar[str] = "OHR-Bench 1f421eb (December 2025)"
     comparability: ClassVar[int] = 1
     needs_only_pages: ClassVar[bool] = False
     truth_models: ClassVar[Mapping[str, Any]] = {QUESTIONS: list[TrueQuestion]}

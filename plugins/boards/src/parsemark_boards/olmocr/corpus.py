@@ -23,7 +23,7 @@ from parsemark.errors import CorpusError
 from parsemark.model import Fact, Page, Sample
 from parsemark.pdf import page_shapes
 from parsemark_boards.olmocr.truth import BASELINE, KINDS, RULES, baseline_of, read_test
-from parsemark_boards.refused_lines import RefusedLines, unknown_pages
+from parsemark_boards.refused_lines import RefusedLines, unknown_pages, why_outside
 
 _PLACE = ("pdf", "page", "id", "type")
 FactsByPage = dict[tuple[str, int], list[Fact]]
@@ -77,13 +77,23 @@ def _tests(root: Path, remarks: list[Remark]) -> list[tuple[dict[str, Any], str]
             except CorpusError as error:
                 refused.add(str(error), number)
                 continue
-            if test["page"] is None or test["page"] < 1 or str(test["id"]) in seen:
-                refused.add("its page is no number from 1, or its id occurs more than once", number)
+            if why := _unanswerable(test) or (
+                "its id occurs more than once" if str(test["id"]) in seen else ""
+            ):
+                refused.add(why, number)
                 continue
             seen.add(str(test["id"]))
             found.append((test, path.name))
         remarks += refused.remarks()
     return found
+
+
+def _unanswerable(test: dict[str, Any]) -> str:
+    """Return why no output can answer a test; upstream loads it and fails it for everyone."""
+    page, pdf = test["page"], test["pdf"]
+    if type(page) is not int or page < 1:
+        return f"its page must be a whole number from 1; got {str(page)[:40]!r}"
+    return why_outside(pdf)
 
 
 def _samples(

@@ -64,6 +64,7 @@ class OlmocrProtocol(FactsProtocol):
 
     name: ClassVar[str] = "olmocr"
     title: ClassVar[str] = "olmOCR-bench: unit tests on pages"
+    upstream: ClassVar[str] = "olmocr f7cfe4c (March 2026)"
     comparability: ClassVar[int] = 1
     rules: ClassVar[str] = RULES
     group_word: ClassVar[str] = "group"
@@ -102,7 +103,7 @@ class OlmocrProtocol(FactsProtocol):
         """Add up the facts of a run; with `errors_void` nothing is passed by a parser with an error."""
         import polars as pl
 
-        from parsemark.protocols.figures.aggregate import FAILURES
+        from parsemark.protocols.run_scores.aggregate import FAILURES
 
         totals = super().totals(tables)
         if not self.errors_void:
@@ -217,6 +218,8 @@ def _present(test: BoardTest, md: str, options: OlmocrProtocol) -> Outcome:
     if not test["case_sensitive"]:
         query, text = query.lower(), text.lower()
     first, last = test["first_n"], test["last_n"]
+    if not all(isinstance(own or 0, int) for own in (first, last)):
+        raise IndexError("first_n and last_n must be whole numbers: upstream's own code fails on others")
     if first and last:
         text = text[:first] + text[-last:]
     elif first or last:

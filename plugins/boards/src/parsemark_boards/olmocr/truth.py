@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from parsemark.errors import CorpusError
 from parsemark_boards.olmocr.text import normalise
@@ -13,7 +13,20 @@ RULES = "olmocr-bench"
 BASELINE = "baseline"
 
 
+def _normal_unless_blank(text: str) -> str:
+    """Return a text in normal form; ValueError if that leaves nothing of it."""
+    if text and not normalise(text).strip():
+        raise ValueError("must not be blank in normal form")
+    return normalise(text)
+
+
+def _as_number(value: Any) -> Any:
+    """Return a flag as the number that upstream takes it for."""
+    return int(value) if isinstance(value, bool) else value
+
+
 Text = Annotated[str, AfterValidator(normalise)]
+MarkerText = Annotated[str, AfterValidator(_normal_unless_blank)]
 SaidText = Annotated[str, AfterValidator(normalise), AfterValidator(not_blank)]
 Flag = bool | None
 
@@ -23,18 +36,18 @@ class AnyTest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    pdf: str = Field(min_length=1)
-    page: int | None
+    pdf: Any
+    page: Any
     id: Any
     type: str
-    max_diffs: int = Field(0, ge=0)
+    max_diffs: Annotated[int, BeforeValidator(_as_number)] = Field(0, ge=0)
     checked: Any = None
     url: Any = None
 
     @model_validator(mode="after")
     def _has_name(self) -> Self:
-        if not self.id:
-            raise ValueError("id must not be blank")
+        if not self.id or not self.pdf:
+            raise ValueError(f"{'pdf' if self.id else 'id'} must not be blank")
         return self
 
 
@@ -44,8 +57,8 @@ class TextTest(AnyTest):
     type: Literal["present", "absent"]
     text: SaidText
     case_sensitive: Flag = True
-    first_n: int | None = None
-    last_n: int | None = None
+    first_n: Any = None
+    last_n: Any = None
 
 
 class OrderTest(AnyTest):
@@ -108,15 +121,8 @@ class FootnoteTest(AnyTest):
 
     type: Literal["footnote"]
     marker: str = Field(pattern="^[^ ]+$")
-    appears_before_marker: Text | None = None
-    appears_after_marker: Text | None = None
-
-    @model_validator(mode="after")
-    def _has_text(self) -> Self:
-        for text in (self.appears_before_marker, self.appears_after_marker):
-            if text and not text.strip():
-                raise ValueError("the text at the marker must not be blank")
-        return self
+    appears_before_marker: MarkerText | None = None
+    appears_after_marker: MarkerText | None = None
 
 
 _MODELS: Mapping[str, type[AnyTest]] = {

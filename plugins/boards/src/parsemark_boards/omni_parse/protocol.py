@@ -52,6 +52,7 @@ class OmniParseProtocol(FactsProtocol):
 
     name: ClassVar[str] = "omni-parse"
     title: ClassVar[str] = "Omni Parse Bench: yes/no tests on pages"
+    upstream: ClassVar[str] = "omni-parse-bench 0.2.0"
     comparability: ClassVar[int] = 1
     rules: ClassVar[str] = RULES
     is_complete: ClassVar[bool] = True

@@ -13,7 +13,13 @@ from parsemark.corpora import Corpus, Remark
 from parsemark.corpora.loaders import SampleIds, files_inside, read_each, read_text
 from parsemark.model import Sample
 from parsemark_boards.opendataloader.protocol import MARKDOWN, TrueMarkdown
-from parsemark_boards.reference_pages import ReferencePage, benchmark_corpus, page_sample, read_reference
+from parsemark_boards.reference_pages import (
+    ReferencePage,
+    benchmark_corpus,
+    misplaced,
+    page_sample,
+    read_reference,
+)
 from parsemark_boards.truth_model import read_truth
 
 
@@ -33,6 +39,7 @@ def load(root: Path) -> Corpus:
         annotation = {MARKDOWN: read_truth(markdown, TrueMarkdown)}
         data = pages.get(f"{path.stem}.pdf")
         page = None if data is None else read_truth(data, ReferencePage)
+        remarks.extend([] if data is None or page is None else misplaced(path.name, data, page))
         return [page_sample(path.stem, root, page, annotation, ids)]
 
     return benchmark_corpus(

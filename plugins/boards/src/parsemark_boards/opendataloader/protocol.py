@@ -135,6 +135,7 @@ class OpendataloaderProtocol(MeasuredProtocol):
 
     name: ClassVar[str] = "opendataloader"
     title: ClassVar[str] = "opendataloader-bench: reading order, tables, headings"
+    upstream: ClassVar[str] = "opendataloader-bench b4b9505 (January 2026)"
     comparability: ClassVar[int] = 1
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "nid_s", "tables": "teds", "headings": "mhs"}
     table_matching: ClassVar[str] = "order"

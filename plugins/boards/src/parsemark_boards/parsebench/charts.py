@@ -1,8 +1,10 @@
 """Rules of values in tables: points of charts under their labels, and cells with their neighbours."""
 
+import html
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from parsemark_boards.parsebench.content import Rule, WrongRuleError
@@ -14,8 +16,9 @@ from parsemark_boards.parsebench.grids import (
     html_grids,
     pipe_grids,
     resolved_grids,
+    soup_of,
 )
-from parsemark_boards.parsebench.text import EMPTY_LIKE, norm, number, partial, ratio
+from parsemark_boards.parsebench.text import EMPTY_LIKE, is_september, norm, number, partial, ratio
 
 _CONTEXT = (
     (r"^#{1,6}\s+(.+?)$", re.M),
@@ -35,11 +38,12 @@ def _bare(text: str) -> str:
 
 def _readings(text: str) -> list[float]:
     """What numbers a text may be, with its commas as thousands or as decimals."""
-    texts = [text, text.replace(",", ".")] if "," in text else [text]
+    is_decimal = "," in text and not (is_september() and re.search(r",\s", text))
+    texts = [text, text.replace(",", ".")] if is_decimal else [text]
     return [value for own in texts if (value := number(own)) is not None]
 
 
-def _same_number(a: str, b: str, tolerance: float) -> bool:
+def same_number(a: str, b: str, tolerance: float) -> bool:
     """Whether two texts can be read as numbers that are nearly equal."""
     for x in _readings(a):
         for y in _readings(b):
@@ -60,11 +64,15 @@ def decide_point(rule: Rule, markdown: str) -> bool:
     most = rule.get("max_diffs") or 0
     tolerance = rule.get("relative_tolerance", 0.01) if rule.get("normalize_numbers", True) else None
 
+    grids = [*pipe_grids(markdown), *html_grids(markdown)]
+    if is_september():
+        return any(_PointGrid(grid, most).has(value, labels, tolerance) for grid in grids)
+
     def hits(label: str, text: str) -> bool:
         bare = _bare(label)
         return partial(label, text) >= _theta(label, most) or (bool(bare) and bare in _bare(text))
 
-    for grid in [*pipe_grids(markdown), *html_grids(markdown)]:
+    for grid in grids:
         cells = [[norm(cell) for cell in row] for row in grid.data]
         places = _value_cells(cells, value, _theta(value, most), tolerance)
         if any(all(_labelled(label, grid, cells, place, hits) for label in labels) for place in places):
@@ -72,15 +80,162 @@ def decide_point(rule: Rule, markdown: str) -> bool:
     return False
 
 
+def _numbers(text: str) -> list[str]:
+    return re.findall(r"[-+]?\d(?:,\d{3}|\d)*\.?\d*%?", text)
+
+
+def _words(text: str) -> list[str]:
+    return [_bare(word) for word in re.findall(r"[a-z0-9]+(?:\.[a-z0-9]+)*", text)]
+
+
+class _PointGrid:
+    """A table in which a value must stand under, beside or below its labels, by the rules of September."""
+
+    def __init__(self, grid: HeadedGrid, most: float) -> None:
+        self.grid, self.most = grid, most
+        self.cells = [[norm(cell) for cell in row] for row in grid.data]
+
+    def has(self, value: str, labels: Sequence[str], tolerance: float | None) -> bool:
+        """True if a cell with the value has all the labels."""
+        places = _value_cells(self.cells, value, _theta(value, self.most), tolerance)
+        if not places:
+            return False
+        if not self.grid.header_cells and not self.grid.header_rows:
+            scopes = ([*self.scope(place), *self._column(place)] for place in places)
+            if sum(all(any(self._hits(own, t) for t in scope) for own in labels) for scope in scopes) == 1:
+                return True
+        return any(
+            all(self._in_context(own) for own in labels if not self._is_labelled(own, scope))
+            for scope in map(self.scope, places)
+        )
+
+    def _column(self, place: tuple[int, int]) -> list[str]:
+        return [row[place[1]] for r, row in enumerate(self.cells) if r != place[0] and row[place[1]]]
+
+    def _is_labelled(self, label: str, scope: Sequence[str]) -> bool:
+        years = {label} if re.fullmatch(r"\d{2}", label) else set()
+        return any(
+            self._hits(label, text)
+            or (
+                years
+                and any(re.fullmatch(r"(?:19|20)\d{2}", w) and w[-2:] in years for w in _year_words(text))
+            )
+            for text in scope
+        )
+
+    def _hits(self, label: str, text: str, *, whole: bool = False) -> bool:
+        label, text = norm(label), norm(text)
+        a, b = _bare(label), _bare(text)
+        if label == text or (a and a == b):
+            return True
+        if whole:
+            return False
+        if min(len(a), len(b)) < 3:
+            words, own = _words(text), _words(label)
+            runs = (words[k : k + len(own)] for k in range(len(words) - len(own) + 1))
+            return (re.search("[a-z]", a) is not None and a in words) or (len(own) > 1 and own in runs)
+        return partial(label, text) >= _theta(label, self.most) or a in b
+
+    def scope(self, place: tuple[int, int]) -> list[str]:
+        """Return the texts that belong to a cell: of its row, its headers and its part of the body."""
+        (r, c), grid = place, self.grid
+        found = [text for x, text in enumerate(self.cells[r]) if x != c and (r, x) not in grid.header_cells]
+        heads = self._header_rows(r)
+        entries = [(y, norm(text)) for y, text in grid.col_headers.get(c, ()) if y in heads]
+        found += [norm(text) for _, text in grid.row_headers.get(r, ())] + [text for _, text in entries]
+        bare = sorted(heads - {y for y, _ in entries})
+        found += [self.cells[y][c] for y in bare if (y, c) not in grid.header_cells]
+        return list(dict.fromkeys(text for text in [*found, *self._section(r, c)] if text))
+
+    def _header_rows(self, row: int) -> set[int]:
+        """Return the rows above a row that were written as headers of columns."""
+        grid, feet = self.grid, self.grid.section("tfoot")
+        scoped = {r for r in grid.column_scope_rows if r < row and r not in feet}
+        if heads := {r for r in grid.section("thead") if r < row}:
+            top = last = max(heads)
+            while top - 1 in heads:
+                top -= 1
+            return set(range(top, last + 1)) | scoped
+        if grid.section("thead"):
+            return scoped
+        if not grid.header_cells:
+            return {r for r in grid.header_rows if r < row}
+        for r in range(row):
+            cells = [text.strip() for text in grid.data[r]]
+            if r in grid.section("tbody") or r in feet or r in grid.row_scope_rows:
+                break
+            named = [c for c in range(len(cells)) if (r, c) in grid.header_cells]
+            if not named and (not any(cells) or (len(cells) > 1 and all(cells) and len(set(cells)) == 1)):
+                continue
+            if not named or any(text and (r, c) not in grid.header_cells for c, text in enumerate(cells)):
+                break
+            scoped.add(r)
+        return scoped
+
+    def _section(self, row: int, col: int) -> list[str]:
+        """Return the title of a part of the body and the header repeated below it, if both stand above."""
+        body, header = self.grid.section("tbody"), ""
+        for r in range(row - 1, -1, -1) if row in body else ():
+            if r not in body:
+                break
+            texts = [text for text in self.cells[r] if text]
+            if not texts or any(map(_numbers, texts)):
+                continue
+            if not header:
+                header = self.cells[r][col] if not self.cells[r][0] else ""
+            elif len(set(texts)) == 1:
+                return [texts[0], header]
+        return []
+
+    def _in_context(self, label: str) -> bool:
+        """True if a label that is not beside the value stands in the text before the table."""
+        context = self.grid.context.strip()
+        if not context:
+            return False
+        titles = re.findall(r"<caption[^>]*>(.+?)</caption>", context, re.I)
+        titles += re.findall(r"^#{1,6}\s+(.+?)$", context, re.M)
+        titles += re.findall(r"<h[1-6][^>]*>(.+?)</h[1-6]>", context, re.I | re.S)
+        if any(self._hits(label, title) for title in titles):
+            return True
+        headers = [
+            text
+            for own in (self.grid.col_headers, self.grid.row_headers)
+            for h in own.values()
+            for _, text in h
+        ]
+        if any(self._hits(label, text) for text in [*headers, *(text for row in self.cells for text in row)]):
+            return False
+        said = [norm(raw) for pattern, flags in _CONTEXT for raw in re.findall(pattern, context, flags)]
+        return any(self._is_near(label, own) for own in said)
+
+    def _is_near(self, label: str, text: str) -> bool:
+        a, b = _bare(label), _bare(text)
+        is_long = min(len(a), len(b)) >= 3
+        return self._hits(label, text, whole=True) or (
+            is_long and max(ratio(label, text), ratio(a, b)) >= 0.6
+        )
+
+
+def _year_words(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+(?:\.[a-z0-9]+)*", norm(text))
+
+
 def _value_cells(
     cells: Sequence[Sequence[str]], value: str, theta: float, tolerance: float | None
 ) -> list[tuple[int, int]]:
     def same(a: str, b: str) -> bool:
-        return tolerance is not None and _same_number(a, b, tolerance)
+        return tolerance is not None and same_number(a, b, tolerance)
 
     places = [(r, c) for r, row in enumerate(cells) for c in range(len(row))]
-    found = [(r, c) for r, c in places if ratio(value, cells[r][c]) >= theta or same(value, cells[r][c])]
-    parts = re.findall(r"[-+]?\d(?:,\d{3}|\d)*\.?\d*%?", value)
+    parts = _numbers(value)
+    if is_september() and tolerance is not None and parts:
+        found = []
+        for r, c in places:
+            inside = _numbers(cells[r][c])
+            if same(value, cells[r][c]) or (len(inside) == 1 and same(value, inside[0])):
+                found.append((r, c))
+    else:
+        found = [(r, c) for r, c in places if ratio(value, cells[r][c]) >= theta or same(value, cells[r][c])]
     if found or tolerance is None or len(parts) < 2:
         return found
     runs = [(r, c, cells[r][c : c + len(parts)]) for r, c in places if c + len(parts) <= len(cells[r])]
@@ -279,7 +434,7 @@ def _has_nothing(rule: Rule, kind: str, grids: Sequence[ResolvedGrid]) -> bool:
     if found is None:
         return False
     grid, cell = found
-    beside = grid.at(cell.row + max(dy, dy * cell.rowspan), cell.col + max(dx, dx * cell.colspan))
+    beside = grid.at(cell.row + dy, cell.col + dx)  # of a span, upstream asks the span itself
     return beside is None or not beside.text.strip()
 
 
@@ -316,6 +471,85 @@ def _has_chain(rule: Rule, _: str, grids: Sequence[ResolvedGrid]) -> bool:
         if wanted and (len(texts) != len(wanted) or min(map(ratio, wanted, texts)) < _CLOSE):
             return False
     return True
+
+
+_MARKERS = frozenset(
+    (
+        *"xyn✓✔☑✅✗✘×•●∙○◉◦■□▪▫◼◻◆◇♦★☆→←↑↓▲▼+!",
+        *(
+            "yes",
+            "no",
+            "check",
+            "checked",
+            "selected",
+            "expert knowledge",
+            "good knowledge",
+            "basic knowledge",
+        ),
+        *(
+            name + end
+            for name in ("green", "red", "yellow", "orange", "grey", "gray")
+            for end in ("", " square")
+        ),
+    )
+)
+_IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)|\[\s*(?:icon|image)(?::[^\]]+)?\s*\]|<img\b[^>]*>", re.I | re.S)
+_IMAGE_CELL, _LIST_CELL = "[image]", "[list]"
+
+
+def decide_markers(rule: Rule, markdown: str) -> bool:
+    """Whether a table has marks in enough cells, rows and columns."""
+    aliases = _MARKERS | {
+        " ".join(html.unescape(alias).split()).casefold() for alias in rule.get("marker_aliases") or ()
+    }
+    least = [int(rule.get(f"min_{key}", n)) for key, n in _LEAST_MARKERS.items()]
+    for grid in [*pipe_grids(markdown), *html_grids(_with_image_cells(markdown))]:
+        places: dict[str, list[tuple[int, int]]] = {}
+        for r, row in enumerate(grid.data):
+            for c, cell in enumerate(row):
+                if mark := _marker(cell, aliases, rule.get("allow_repeated_ocr_glyphs", True)):
+                    places.setdefault(mark, []).append((r, c))
+        sure = aliases | {_IMAGE_CELL, _LIST_CELL}
+        found = [at for mark, own in places.items() if mark in sure or len(own) > 1 for at in own]
+        counts = len(found), len({r for r, _ in found}), len({c for _, c in found})
+        if all(n >= most for n, most in zip(counts, least, strict=True)):
+            return True
+    return False
+
+
+_LEAST_MARKERS = {"count": 2, "distinct_rows": 2, "distinct_columns": 1}
+
+
+def _with_image_cells(markdown: str) -> str:
+    """Return a document in which cells with a picture say so."""
+    if not re.search(r"<img\b[^>]*>", markdown, re.I):
+        return markdown
+    soup = soup_of(markdown)
+    for cell in soup.find_all(["td", "th"]):
+        if cell.find("img") is not None:
+            cell.clear()
+            cell.append(_IMAGE_CELL)
+    return str(soup)
+
+
+def _marker(cell: str, aliases: Collection[str], glyphs: bool) -> str | None:
+    """Return the mark that a cell is; None if it is text."""
+    raw = html.unescape(cell).strip()
+    if _IMAGE.search(raw):
+        return _IMAGE_CELL
+    text = " ".join(re.sub("<[^>]+>", "", raw).split()).casefold()
+    if not text or text in aliases:
+        return text or None
+    listed = [part.strip() for part in re.split("[,;/]", text)]
+    if len(listed) > 1 and all(part in aliases for part in listed):
+        return _LIST_CELL
+    first, inside = text.split(maxsplit=1)[0], text[1:-1].strip()
+    if first in aliases and all(unicodedata.category(sign)[0] in "PS" for sign in first):
+        return first
+    if text[0] + text[-1] in ("[]", "()", "{}") and inside in aliases:
+        return inside
+    is_glyph = len(text) <= 3 and not any(sign.isspace() or sign.isdigit() for sign in text)
+    return text if glyphs and is_glyph and not text.isascii() else None
 
 
 CELL_RULES: dict[str, Callable[[Rule, str, Sequence[ResolvedGrid]], bool]] = {

@@ -8,20 +8,31 @@ from typing import Any
 
 from parsemark.metrics import MAX_CHARACTER_PAIRS, check_pairs
 from parsemark_boards.olmocr.text import alphanumerics, has_foreign_characters
-from parsemark_boards.parsebench.grids import with_cells
-from parsemark_boards.parsebench.text import check_markdown, norm, norm_light, partial, without_tags
+from parsemark_boards.parsebench.grids import with_cells, without_tables
+from parsemark_boards.parsebench.text import (
+    check_markdown,
+    is_september,
+    norm,
+    norm_light,
+    partial,
+    without_tags,
+    word_class,
+)
 
 Rule = Mapping[str, Any]
 _CJK = "\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af"
 _SPLIT = re.compile(r"\n+|(?<!\d)\.(?!\d)|[!?]+|[。、，！？；…‥⋯]+")
 _DESCRIPTION = re.compile(r"^`{3,}(?:mermaid|description)[^\S\n]*\n.*?^`{3,}[^\S\n]*$", re.M | re.S)
 _PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
-_TABLE = re.compile(r"<table\b[^>]*>.*?</table>", re.I | re.S)
 LONG, MAX_ERRORS = 20, 15
 
 
 class WrongRuleError(ValueError):
     """A rule that cannot be decided."""
+
+
+class NotApplicableError(ValueError):
+    """A rule that asks for nothing, which leaves numerator and denominator."""
 
 
 def _simple_formula(latex: str) -> str:
@@ -44,25 +55,18 @@ def _without_lead(text: str) -> str:
     return re.sub(r"^(?:\s*(?:#{1,6}\s+|>\s+|[*+-]\s+|\d+[.)]\s+))+", "", text).strip()
 
 
-def _without_tables(text: str) -> str:
-    """Without HTML tables; an unclosed one hides the rest."""
-    while (new := _TABLE.sub(" ", text)) != text:
-        text = new
-    left = re.search(r"<table\b[^>]*>", text, re.I)
-    return text if left is None else text[: left.start()] + " "
-
-
 def fragment(text: str) -> str:
     """A sentence as it is counted; shorter ones than 7 characters are none."""
     text = without_tags(_without_dots(norm(text).strip().strip(".")))
-    text = re.sub(r"^[^\w]+|[^\w]+$", "", _without_lead(text)).strip()
+    word = word_class()
+    text = re.sub(rf"^[^{word}]+|[^{word}]+$", "", _without_lead(text)).strip()
     text = re.sub(r"\s+", " ", text)
     return text if len(text) >= 7 else ""
 
 
 def tokens(text: str, least: int = 2) -> list[str]:
     """Words; those of Chinese, Japanese and Korean are runs of their own."""
-    runs = re.findall(rf"(?:(?=\w)[{_CJK}])+|[^\W{_CJK}]+", text)
+    runs = re.findall(rf"(?:(?=[{word_class()}])[{_CJK}])+|(?:(?![{_CJK}])[{word_class()}])+", text)
     return [run for run in runs if len(run) >= least or re.match(f"[{_CJK}]", run)]
 
 
@@ -88,9 +92,13 @@ class AskedMarkdown:
         return re.sub(r"\s+", " ", without_tags(_without_dots(plain)))
 
     @cached_property
-    def _word_text(self) -> str:
+    def word_text(self) -> str:
         """The text that words are counted in, cells once more."""
-        return without_tags(norm(with_cells(self._bare)))
+        return without_tags(norm(with_cells(self._bare_of_words)))
+
+    @cached_property
+    def _bare_of_words(self) -> str:
+        return _PICTURE.sub(" ", self._bare) if is_september() else self._bare
 
     def bag(self, unit: str, cells: bool) -> Counter[str]:
         """Sentences or words with their numbers."""
@@ -100,11 +108,11 @@ class AskedMarkdown:
         return self._bags[unit, cells]
 
     def _words(self, cells: bool) -> list[str]:
-        return tokens(self._word_text if cells else without_tags(norm(_without_tables(self._bare))))
+        return tokens(self.word_text if cells else without_tags(norm(without_tables(self._bare_of_words))))
 
     def _sentences(self, cells: bool) -> list[str]:
         text = _PICTURE.sub(" ", self._bare)
-        text = _without_dots(with_cells(text) if cells else _without_tables(text))
+        text = _without_dots(with_cells(text) if cells else without_tables(text))
         chunks: list[str] = []
         carried = ""
         for chunk in filter(None, map(str.strip, _SPLIT.split(text))):
@@ -123,7 +131,7 @@ class AskedMarkdown:
     def count(self, unit: str, key: str, cells: bool, *, exact: bool = False) -> int:
         """How often a sentence or a word occurs, by the more generous of two ways, or in the text alone."""
         is_sentence = unit == "sentence"
-        text = self.full_text if is_sentence else self._word_text
+        text = self.full_text if is_sentence else self.word_text
         found = count_in(key, text, whole=len(key) < LONG if is_sentence else not _has_cjk(key))
         return found if exact else max(self.bag(unit, cells)[key], found)
 
@@ -136,7 +144,8 @@ def count_in(key: str, text: str, *, whole: bool) -> int:
     """Occurrences in a text, of whole words or of characters."""
     if not whole:
         return text.count(key)
-    return len(re.findall(rf"(?<!\w){re.escape(key)}(?!\w)", text))
+    word = word_class()
+    return len(re.findall(rf"(?<![{word}]){re.escape(key)}(?![{word}])", text))
 
 
 def bag_of(rule: Rule, unit: str) -> Counter[str]:
@@ -229,12 +238,19 @@ def near_matches(query: str, text: str, errors: int) -> list[tuple[int, int]]:
 
 def decide_order(rule: Rule, asked: AskedMarkdown) -> bool:
     """Whether one text stands before another."""
-    own = norm_light if rule.get("keep_formatting_text_normalisation") else norm
+    light = bool(rule.get("keep_formatting_text_normalisation"))
+    own = norm_light if light else norm
 
     def prepared(text: str) -> str:
-        return re.sub(" +", " ", _without_dots(own(_plain_formulas(text))))
+        text = re.sub(" +", " ", _without_dots(own(_plain_formulas(text))))
+        if light or not is_september():
+            return text
+        return re.sub(" +", " ", re.sub(r"</?[^>]+>", " ", text)).strip()
 
     before, after = (prepared(str(rule.get(key) or "")) for key in ("before", "after"))
+    for role, binding in (rule.get("layout_bindings") or {}).items():
+        if role not in ("before", "after") or not isinstance(binding, str) or not binding.strip():
+            raise WrongRuleError("layout_bindings must name one layout for before and one for after")
     most = int(rule.get("max_diffs") or 0)
     if not before.strip() or not after.strip() or most > len(before) // 2 or most > len(after) // 2:
         raise WrongRuleError("a text is blank, or may differ in more than half of it")

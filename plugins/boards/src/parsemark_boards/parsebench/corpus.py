@@ -26,7 +26,7 @@ from parsemark.model import Box, Fact, Page, Sample
 from parsemark_boards.parsebench.protocol import KINDS, is_known
 from parsemark_boards.parsebench.truth import CASES, LAYOUT, RULES, CaseFlags, LayoutRule, RuleLine
 from parsemark_boards.reference_pages import benchmark_corpus
-from parsemark_boards.refused_lines import RefusedLines
+from parsemark_boards.refused_lines import RefusedLines, why_outside
 
 _MARKDOWN = "expected_markdown"  # the type of lines that have no rule
 _FLAGS = tuple(CaseFlags.model_fields)
@@ -64,6 +64,9 @@ def load(root: Path) -> Corpus:
 def _rules(path: Path, refused: RefusedLines) -> Iterator[NumberedRule]:
     for number, data in refused.json_lines(read_text(path)):
         line = refused.read(data, RuleLine, number)
+        if line is not None and (why := why_outside(line.pdf)):
+            refused.add(why, number)
+            continue
         if line is None or refused.read(_flags(line.rule), CaseFlags, number) is None:
             continue
         if line.type == LAYOUT:

@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from rapidfuzz.distance import Levenshtein
+
 from parsemark_boards.parsebench.grids import HeadedGrid, html_grids, pipe_grids, soup_of
-from parsemark_boards.parsebench.text import norm, number, partial, ratio
+from parsemark_boards.parsebench.text import is_september, norm, number, partial, ratio
 
 _TAG = re.compile(r"<\s*/?\s*[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]*)?\s*/?\s*>")
 _PREFIX = re.compile(r"^\s*\[[^\]\n]+\]\s+")
@@ -42,7 +44,10 @@ class Field(NamedTuple):
 
 def decide_field(rule: Mapping[str, Any], text: str) -> bool:
     """Whether a field has its value; ValueError where the rule has no label."""
-    label, value, kind = str(rule.get("label") or ""), rule.get("value"), rule.get("value_type", "text")
+    label, value, kind = rule.get("label") or "", rule.get("value"), rule.get("value_type", "text")
+    if isinstance(label, list):
+        raise ValueError("lists of labels are not read")
+    label, most = str(label), _allowed(rule, "label_max_diffs")
     if not label.strip():
         raise ValueError("a field needs a label")
     if _BLANKS.search(text):
@@ -50,37 +55,61 @@ def decide_field(rule: Mapping[str, Any], text: str) -> bool:
     wanted = list(value) if isinstance(value, list) else [value]
     if kind == "checkbox":
         expected = None if isinstance(value, list) else _as_bool(value)
-        return expected is not None and _state(label, text) is expected
+        return expected is not None and _state(label, text, most) is expected
     if kind == "signature":
-        found = field_value(label, text)
+        found = field_value(label, text, most=most)
         signed = [own if isinstance(own, bool) else bool(str(own or "").strip()) for own in wanted]
         return found is not None and bool(found.strip()) in signed
     expected_texts = ["" if own is None else str(own) for own in wanted]
-    found = field_value(label, text, expected_texts)
-    return found is not None and any(_matches(found, own) for own in expected_texts)
+    far = _allowed(rule, "value_max_diffs")
+    found = field_value(label, text, expected_texts, most=most, far=far)
+    return found is not None and any(_matches(found, own, far) for own in expected_texts)
 
 
-def _matches(found: str, expected: str) -> bool:
+def _allowed(rule: Mapping[str, Any], key: str) -> int:
+    """Return how many characters may differ; 0 before September 2026."""
+    given = rule.get(key) or 0
+    return int(given) if is_september() and isinstance(given, int | float) and given > 0 else 0
+
+
+def _matches(found: str, expected: str, far: int = 0) -> bool:
     a, b = norm(re.sub(r"~~[^~\n]+~~", "", found)).strip(), norm(expected).strip()
-    return a == b or bool(a and b and number(a) is not None and number(a) == number(b))
+    if a == b or (a and b and number(a) is not None and number(a) == number(b)):
+        return True
+    close = _bare(a), _bare(b)
+    return bool(is_september() and all(close)) and _distance(*close, far) <= far
+
+
+def _bare(text: str) -> str:
+    return re.sub("[^0-9a-z]+", "", text)
+
+
+def _distance(a: str, b: str, most: int) -> int:
+    return Levenshtein.distance(a, b, score_cutoff=most)
 
 
 def _as_bool(value: Any) -> bool | None:
     if isinstance(value, bool):
         return value
     word = str("" if value is None else value).strip().lower()
+    if is_september() and len(word) == 1 and word in _CHECKED + _UNCHECKED:
+        return word in _CHECKED
     return word in _YES if word in _YES | _NO else None
 
 
-def label_score(candidate: str, label: str) -> float:
-    """How alike two labels are; 0 where they are not."""
+def label_score(candidate: str, label: str, most: int = 0) -> float:
+    """How alike two labels are, which may differ in some characters; 0 where they are not."""
     a, b = norm(candidate), norm(label)
     if not a or not b:
         return 0.0
     whole, part = ratio(a, b), partial(a, b) if min(len(a), len(b)) >= 6 else 0.0
     bare = [re.sub("[.:,]", "", side).split() for side in (a, b)]
     is_same = bool(bare[0]) and bare[0] == bare[1]
-    return max(whole if whole >= 0.8 else 0.0, part - 0.05 if part >= 0.9 else 0.0, float(is_same))
+    scores = [whole if whole >= 0.8 else 0.0, part - 0.05 if part >= 0.9 else 0.0, float(is_same)]
+    close = _bare(a), _bare(b)
+    if most and all(close) and (distance := _distance(*close, most)) <= most:
+        scores.append(max(0.01, 1 - distance / max(map(len, close))))
+    return max(scores)
 
 
 def _untagged(text: str) -> str:
@@ -217,33 +246,53 @@ def _is_usable(cell: str, counts: Counter[str]) -> bool:
     return not is_upper and counts[cell] < 2
 
 
-def field_value(label: str, text: str, expected: Sequence[str] = ()) -> str | None:
+def field_value(
+    label: str, text: str, expected: Sequence[str] = (), *, most: int = 0, far: int = 0
+) -> str | None:
     """What stands beside a label: "" where it is seen without a value, None where it is not seen."""
     if row := _ROW.search(label):
-        return _row_value(label[: row.start()], int(row[1]), text)
+        return _row_value(label[: row.start()], int(row[1]), text, most)
     is_seen = False
     for source in (_fields, _fill_ins):
-        scored = [(label_score(f.label, label), f) for f in source(text) if f.label]
+        scored = [(label_score(f.label, label, most), f) for f in source(text) if f.label]
         is_seen = is_seen or any(score > 0 for score, _ in scored)
         valued = [(score, own) for score, own in scored if score > 0 and own.value]
         if valued:
             top = max(score for score, _ in valued)
             best = [own for score, own in valued if score == top]
-            right = [own for own in best if any(_matches(own.value, e) for e in expected)]
+            right = [own for own in best if any(_matches(own.value, e, far) for e in expected)]
             return (right or sorted(best, key=lambda own: -own.priority))[0].value
     return "" if is_seen else _beside_line(label, text)
 
 
-def _row_value(label: str, number_of_row: int, text: str) -> str | None:
+def _row_value(label: str, number_of_row: int, text: str, most: int) -> str | None:
     found = None
     for grid, _ in _grids(text):
         row = _first_row(grid, 0) + number_of_row - 1
         for column in range(grid.width):
-            if label_score(_head(grid, column), label) > 0:
+            if label_score(_head(grid, column), label, most) > 0:
                 found = _untagged(grid.data[row][column]) if 0 <= row < len(grid.data) else ""
                 if found:
                     return found
-    return found
+    interval = _interval_value(label, number_of_row, text, most) if is_september() else None
+    return found if interval is None else interval
+
+
+_INTERVAL = re.compile(r"^FROM\s*(.*?)\s+TO\s*(.*?)\s*$", re.IGNORECASE)
+
+
+def _interval_value(label: str, number_of_row: int, text: str, most: int) -> str | None:
+    """Return one end of the n-th line `FROM … TO …`."""
+    sides = [side for side, name in enumerate(("FROM", "TO")) if label_score(name, label, most) > 0]
+    rows = []
+    for line in text.splitlines() if sides else ():
+        own = re.sub(r"[*_`\\]+", "", _untagged(line))
+        own = re.sub(r"\s+", " ", re.sub(r"^\s*(?:[-+]\s+|\d+\.\s+)", "", own)).strip()
+        if "|" not in line and (found := _INTERVAL.match(own)):
+            rows.append([re.sub(r"[_\s]{3,}", " ", end).strip(" :;-_") for end in found.groups()])
+    if not rows:
+        return None
+    return rows[number_of_row - 1][sides[0]] if 1 <= number_of_row <= len(rows) else ""
 
 
 def _beside_line(label: str, text: str) -> str | None:
@@ -287,10 +336,10 @@ def _states(text: str) -> Iterator[tuple[int, str, bool]]:
             yield 1, piece.strip(), mark in _CHECKED or "x" in mark.lower()
 
 
-def _state(label: str, text: str) -> bool | None:
-    found = [(label_score(words, label), priority, state) for priority, words, state in _states(text)]
+def _state(label: str, text: str, most: int) -> bool | None:
+    found = [(label_score(words, label, most), priority, state) for priority, words, state in _states(text)]
     score, _, state = max(found, key=lambda own: own[:2], default=(0.0, 0, False))
     if score > 0:
         return state
-    value = field_value(label, text)
+    value = field_value(label, text, most=most)
     return _as_bool(value) if value else None

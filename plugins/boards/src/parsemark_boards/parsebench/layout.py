@@ -59,8 +59,8 @@ def norm_layout(text: str, *, images: bool = False) -> str:
 
 
 def _alt(tag: re.Match[str]) -> str:
-    found = re.search(r"\balt\s*=\s*[\"']([^\"']*)[\"']", tag[0], re.I)
-    return found[1] if found else ""
+    found = re.search(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", tag[0], re.I)
+    return next(own for own in found.groups() if own is not None) if found else ""
 
 
 def tokens(text: str) -> list[str]:
@@ -164,22 +164,24 @@ def true_blocks(rules: Sequence[Mapping[str, Any]], ontology: str) -> list[Groun
 def predicted_blocks(
     predictions: Sequence[Mapping[str, Any]], width: float, height: float, ontology: str
 ) -> list[GroundedBlock]:
-    """What an output has where; ValueError for a label that upstream fails on."""
+    """What an output has where; ValueError for a label that upstream fails on.
+
+    A block whose class the ontology lacks has no kind: only its text counts.
+    """
     found = []
     counts = Counter[int]()
     for own in predictions:
         page, label = own.get("page") or 1, str(own["label"])
         given = (own.get("provider_metadata") or {}).get("order_index")
         order = given if isinstance(given, int) else counts[page]
-        counts[page] += 1
         if label not in _CLASSES and label not in _BEYOND_CORE:
             raise ValueError(f"{label!r} is not a class of ParseBench")
         kind = in_ontology(label, ontology)
+        counts[page] += kind is not None
         x0, y0, x1, y1 = own["bbox"]
         box = Box(x0 / width, y0 / height, max(x0, x1) / width, max(y0, y1) / height)  # turned: no area
-        if kind is not None:
-            content, score = own.get("content"), own.get("score", 1.0)
-            found.append(GroundedBlock(page, box, kind, content_tokens(content), order, bool(content), score))
+        content, score = own.get("content"), own.get("score", 1.0)
+        found.append(GroundedBlock(page, box, kind, content_tokens(content), order, bool(content), score))
     return found
 
 
@@ -189,7 +191,7 @@ def grounded(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]) -> l
     found = []
     for element in truth:
         own = [block for block in pred if block.page == element.page]
-        localised, matched, order = _located(element, own)
+        localised, matched, order = _located(element, [block for block in own if block.kind is not None])
         classed = localised and matched is not None and matched.kind == element.kind
         why, scores = _attributed(element, truth, own)
         asked = scores is not None
@@ -292,7 +294,8 @@ def _attributed(
     if not ranked:
         return "no_overlap_preds", (0.0, 0.0, 0.0)
     best = max(ranked, key=lambda own: own[0])[1]
-    return "pass" if best[asked] >= 0.8 else "f1_below_threshold", best
+    missed = "explicit_recall_below_threshold" if asked == 1 else "f1_below_threshold"
+    return "pass" if best[asked] >= 0.8 else missed, best
 
 
 # --- documents ----------------------------------------------------------------------------------------------
@@ -357,9 +360,13 @@ def _place(places: Sequence[int], at: int) -> str:
 
 
 def attributions(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]) -> dict[str, float]:
-    """The shares of tokens that stand in overlapping elements and blocks, and their harmonic mean."""
+    """The shares of tokens that stand in overlapping elements and blocks, and their harmonic mean.
+
+    Blocks on pages without truth do not count.
+    """
+    pages = {element.page for element in truth}
     asked, found, said = [element for element in truth if skipped(element) is None], 0, 0
-    for block in pred:
+    for block in (own for own in pred if own.page in pages):
         near = [element for element in asked if _overlap(element, block)]
         counted = [element for element in near if not element.has("explicit")]
         if counted or not near:
@@ -394,10 +401,10 @@ def average_precisions(
 
 
 def hits(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock], threshold: float) -> list[bool]:
-    """Which blocks, the surest first, take an element that is not yet taken."""
+    """Which blocks, the surest first, take an element that is not yet taken; upstream pools pages."""
     left, found = list(truth), []
     for block in pred:
-        near = [(e.box.iou(block.box), -n) for n, e in enumerate(left) if e.page == block.page]
+        near = [(e.box.iou(block.box), -n) for n, e in enumerate(left)]
         overlap, at = max(near, default=(0.0, 0))
         found.append(bool(near) and overlap >= threshold)
         if found[-1]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from parsemark.errors import CorpusError, FormatError
 from parsemark.formats import markdown_of
@@ -12,11 +12,12 @@ from parsemark.model import Category, Fact, Page, Prediction
 from parsemark.protocols import BoardRun, FigureSums, Files, RunTables, as_json, html_of, text_of
 from parsemark_boards.labels import label_of
 from parsemark_boards.measured_protocol import MeasuredProtocol, Measures, own_truth
-from parsemark_boards.parsebench import charts, content, forms, styling
-from parsemark_boards.parsebench.content import AskedMarkdown, Rule, WrongRuleError
+from parsemark_boards.parsebench import charts, content, diagrams, forms, furniture, outline, styling
+from parsemark_boards.parsebench.content import AskedMarkdown, NotApplicableError, Rule, WrongRuleError
+from parsemark_boards.parsebench.grids import with_table_lines
 from parsemark_boards.parsebench.layout import layout_metrics
 from parsemark_boards.parsebench.tables import table_metrics
-from parsemark_boards.parsebench.text import check_markdown
+from parsemark_boards.parsebench.text import SEPTEMBER, VERSIONS, check_markdown, is_september, rules_of
 from parsemark_boards.parsebench.truth import CASES, LAYOUT, RULES, LayoutRule, TrueCase
 from parsemark_boards.truth_model import read_truth
 
@@ -50,10 +51,12 @@ _BAG = re.compile(r"(missing|unexpected|too_many)_(word|sentence)(_occurence)?(_
 def decide(rule: Rule, asked: AskedMarkdown) -> Decided:
     """Decide one rule; WrongRuleError where that cannot be, KeyError for an unknown kind."""
     kind, md = str(rule["type"]), asked.markdown
-    if kind.startswith(("is_", "mark_")):
+    if kind.startswith(("is_", "mark_", "text_color")):
         styling.check_marks(md)
     if style := _STYLE.fullmatch(kind):
         return styling.has_style(style[2], rule, md) == (not style[1])
+    if is_september() and kind in _SEPTEMBER:
+        return _SEPTEMBER[kind](rule, check_markdown(md))
     if decide_cells := _cell_rule(kind):
         return decide_cells(rule, kind.removeprefix("table_"), charts.asked_grids(rule, md))
     if kind in BESIDE_MARKDOWN:
@@ -100,8 +103,25 @@ _OF_MARKDOWN: Mapping[str, Callable[[Rule, str], Decided]] = {
 }
 
 
+_SEPTEMBER: Mapping[str, Callable[[Rule, str], Decided]] = {
+    "text_color": styling.has_text_color,
+    "present_as_strikeout": styling.is_struck,
+    "absent_unless_strikeout": styling.is_not_plain,
+    "is_not_latex": styling.has_no_formula,
+    "heading_structure": outline.heading_score,
+    "list_level": outline.has_list_level,
+    "table_marker_cells": charts.decide_markers,
+    "watermark_removal": furniture.decide_watermark,
+    "page_decoration": furniture.decide_decoration,
+    "diagram_graph": diagrams.decide_graph,
+    "diagram_edge": diagrams.decide_edge,
+    "diagram_count": diagrams.decide_count,
+}
+"""Kinds that there are since September 2026; the older rules fail them."""
+
 KINDS = (
     *_OF_CONTENT,
+    *_SEPTEMBER,
     *BESIDE_MARKDOWN,
     *_OF_MARKDOWN,
     *(f"is_{style}, is_not_{style}" for style in styling.STYLES),
@@ -112,18 +132,23 @@ KINDS = (
 
 def is_known(kind: str) -> bool:
     """Whether there is such a kind of rule."""
-    named = kind in _OF_CONTENT or kind in BESIDE_MARKDOWN or kind in _OF_MARKDOWN
+    named = any(kind in kinds for kinds in (_OF_CONTENT, BESIDE_MARKDOWN, _OF_MARKDOWN, _SEPTEMBER))
     return named or bool(_STYLE.fullmatch(kind) or _BAG.fullmatch(kind) or _cell_rule(kind))
 
 
 def run_rule(rule: Rule, asked: AskedMarkdown) -> dict[str, Any]:
-    """What came of a rule; its errors fail it, but TablesValuesError the whole document, as upstream."""
+    """What came of a rule; its errors fail it, but TablesValuesError the whole document, as upstream.
+
+    A rule that asks for nothing has no score.
+    """
     if not asked.markdown:
         return {"passed": False, "score": 0.0}
     try:
         found = decide(rule, asked)
     except charts.TablesValuesError:
         raise
+    except NotApplicableError as error:
+        return {"not_applicable": True, "why": str(error)}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         return {"passed": False, "score": 0.0, "error": True, "why": str(error)}
     passed, score = found if isinstance(found, tuple) else (bool(found), float(found))
@@ -140,9 +165,9 @@ _BAGS = [
 _GROUPS: Mapping[str, Sequence[str]] = {
     "text_correctness": (*_BAGS, "extra_content", "bag_of_digit_percent"),
     "order": ("order",),
-    "title_accuracy": ("is_title", "title_hierarchy_percent"),
+    "title_accuracy": ("is_title", "title_hierarchy_percent", "heading_structure"),
     "code_block": ("is_code_block",),
-    "latex": ("is_latex",),
+    "latex": ("is_latex", "is_not_latex"),
 }
 _STYLED = ("bold", "strikeout", "sup", "sub")
 _FORMATTING = {"text_styling": 1.0, "title_accuracy": 1.0, "latex": 0.2, "code_block": 0.2}
@@ -165,9 +190,12 @@ def group_scores(scores: Sequence[tuple[str, float]]) -> dict[str, float]:
         [score for kind, score in scores if kind in {f"{start}{style}" for style in _STYLED}]
         for start in ("is_", "is_not_")
     )
+    if is_september():
+        right += [score for kind, score in scores if kind == "present_as_strikeout"]
     if right or wrong:
         p, n = fmean(right) if right else 1.0, fmean(wrong) if wrong else 1.0
-        groups["text_styling"] = 1.25 * p * n / (0.25 * p + n) if p + n else 0.0
+        weighed = 0.25 * n + p if is_september() else 0.25 * p + n
+        groups["text_styling"] = 1.25 * p * n / weighed if p + n else 0.0
     found = dict(groups)
     for name, parts in _WEIGHTS.items():
         present = {part: weight for part, weight in parts.items() if part in groups}
@@ -178,9 +206,14 @@ def group_scores(scores: Sequence[tuple[str, float]]) -> dict[str, float]:
 
 
 def document_scores(rules: Sequence[Rule], asked: AskedMarkdown) -> dict[str, float]:
-    """The share of a document's rules that pass, and the scores of their groups."""
-    scores = [(str(rule["type"]), run_rule(rule, asked)["score"]) for rule in rules]
-    return {"rule_pass_rate": fmean(score for _, score in scores), **group_scores(scores)}
+    """The share of a document's rules that pass, and the scores of their groups.
+
+    Rules that do not apply leave both.
+    """
+    found = [(str(rule["type"]), run_rule(rule, asked)) for rule in rules]
+    scores = [(kind, own["score"]) for kind, own in found if "score" in own]
+    rate = fmean(score for _, score in scores) if scores else 1.0
+    return {"rule_pass_rate": rate, **group_scores(scores)}
 
 
 # --- the recipe ---------------------------------------------------------------------------------------------
@@ -191,6 +224,7 @@ class ParsebenchProtocol(MeasuredProtocol):
     """Tables, charts, content, formatting and grounding of documents, as ParseBench computes them.
 
     Args:
+        version: The rules of 2026-08 (commit facdaf0) or of 2026-09 (package parse-bench 1.0.4).
         crashes_left_out: A document on which upstream's code fails (a colspan that is no number) leaves the
             mean of its dimension, as upstream has it; else it is worth nothing.
         no_boxes_left_out: A page without predicted boxes leaves the mean of grounding, as upstream has it;
@@ -199,7 +233,8 @@ class ParsebenchProtocol(MeasuredProtocol):
 
     name: ClassVar[str] = "parsebench"
     title: ClassVar[str] = "ParseBench: tables, charts, content, formatting, grounding"
-    comparability: ClassVar[int] = 2
+    upstream: ClassVar[str] = VERSIONS[SEPTEMBER]
+    comparability: ClassVar[int] = 3
     needs_only_pages: ClassVar[bool] = False
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "content_faithfulness", "tables": "tables"}
     table_matching: ClassVar[str] = "content"
@@ -207,8 +242,14 @@ class ParsebenchProtocol(MeasuredProtocol):
     reads_facts: ClassVar[bool] = True
     rules: ClassVar[str] = RULES
 
+    version: Literal["2026-08", "2026-09"] = "2026-09"
     crashes_left_out: bool = True
     no_boxes_left_out: bool = True
+
+    @property
+    def rules_version(self) -> str:
+        """Commit or package of the version."""
+        return VERSIONS[self.version]
 
     @classmethod
     def check_fact(cls, fact: Fact) -> None:
@@ -223,19 +264,25 @@ class ParsebenchProtocol(MeasuredProtocol):
 
     def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
         """The dimensions that a document has rules of."""
+        with rules_of(self.version):
+            return self._measures(truth, prediction)
+
+    def _measures(self, truth: Page, prediction: Prediction) -> Measures | None:
         by_category: dict[str, list[Fact]] = {}
         for fact in truth.facts:
             if fact.rules == self.rules:
                 by_category.setdefault(fact.group, []).append(fact)
         cases: Mapping[str, Any] = own_truth(truth, CASES) or {}
         markdown = markdown_of(prediction)
-        asked = AskedMarkdown(markdown)
         values: dict[str, float | None] = {}
         crashed = None if self.crashes_left_out else 0.0
         for category, (name, metric) in _METRICS.items():
+            asked = AskedMarkdown(markdown)
             if category in by_category:
                 rules = [{"type": fact.kind, **fact.arguments} for fact in by_category[category]]
                 try:
+                    if category == "text_content" and is_september():
+                        asked = AskedMarkdown(with_table_lines(markdown))
                     values[name] = document_scores(rules, asked).get(metric)
                 except charts.TablesValuesError:
                     values[name] = crashed
@@ -255,7 +302,7 @@ class ParsebenchProtocol(MeasuredProtocol):
         return values or None
 
     def _grounding(self, facts: list[Fact], truth: Page, prediction: Prediction) -> dict[str, float | None]:
-        boxes = predicted_layout(prediction)
+        boxes = predicted_layout(prediction, int(facts[0].arguments.get("page") or 1))
         if not boxes:
             return dict.fromkeys(_GROUNDING, None if self.no_boxes_left_out else 0.0)
         rules = [dict(fact.arguments) for fact in facts]
@@ -293,8 +340,8 @@ class ParsebenchProtocol(MeasuredProtocol):
         yield from super().result_files(board)
 
 
-def predicted_layout(prediction: Prediction) -> list[dict[str, Any]]:
-    """The elements of an output that have boxes, in the benchmark's form."""
+def predicted_layout(prediction: Prediction, page: int = 1) -> list[dict[str, Any]]:
+    """The elements of an output that have boxes, in the benchmark's form, on the page that rules name."""
     found = []
     for number, element in enumerate(prediction.elements):
         if element.box is None:
@@ -306,7 +353,7 @@ def predicted_layout(prediction: Prediction) -> list[dict[str, Any]]:
             {
                 "bbox": list(element.box.as_tuple()),
                 "label": label_of(element, __package__),
-                "page": 1,
+                "page": page,
                 "content": content,
                 "score": element.confidence if element.confidence is not None else 1.0,
                 "provider_metadata": {"order_index": number},

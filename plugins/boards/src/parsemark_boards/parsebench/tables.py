@@ -13,15 +13,17 @@ import numpy as np
 
 from parsemark.kernels import kernel
 from parsemark.metrics import MAX_DIFFLIB_PAIRS, MAX_LINE_PAIRS, MAX_POSITION_PAIRS, check_pairs
-from parsemark_boards.parsebench.grids import HeadedGrid, html_grids, soup_of, table_slices
+from parsemark_boards.parsebench.grids import HeadedGrid, html_grids, soup_of, span_of, table_slices
 from parsemark_boards.parsebench.text import (
     EMPTY_LIKE,
     check_markdown,
+    is_september,
     norm,
     norm_cell,
     norm_record,
     ratio,
     record_tail,
+    same_cell,
 )
 
 _DASH_BETWEEN = re.compile(r"\s+[-‐‑‒–—―−]\s+")
@@ -54,18 +56,14 @@ def assignment(values: Any) -> list[tuple[int, int]]:
 # --- titles before tables -----------------------------------------------------------------------------------
 
 
-def _span(cell: Any, name: str = "colspan") -> int:
-    return int(cell.get(name) or 1)
-
-
 def _width(row: Any) -> int:
-    return sum(map(_span, row.find_all(["td", "th"])))
+    return sum(span_of(cell, "colspan") for cell in row.find_all(["td", "th"]))
 
 
 def _lone_cell(row: Any) -> Any:
     """The only cell of a row, where it spans several columns."""
     cells = row.find_all(["td", "th"])
-    return cells[0] if len(cells) == 1 and _span(cells[0]) > 1 else None
+    return cells[0] if len(cells) == 1 and span_of(cells[0], "colspan") > 1 else None
 
 
 def with_titles_inside(truth: str, pred: str) -> str:
@@ -76,7 +74,8 @@ def with_titles_inside(truth: str, pred: str) -> str:
         if row is not None and (title := _lone_cell(row)) is not None:
             following = row.find_next_sibling("tr")
             below = _width(following) if following is not None else 0
-            titles += [text for text in [title.get_text().strip()] if text and _span(title) >= below]
+            text = title.get_text(strip=True)
+            titles += [text] if text and span_of(title, "colspan") >= below else []
     if not titles:
         return pred
     soup, changed = soup_of(pred), False
@@ -87,7 +86,7 @@ def with_titles_inside(truth: str, pred: str) -> str:
         before = next((s for s in table.previous_siblings if s.name or str(s).strip()), None)
         if before is None:
             continue
-        text = before.get_text().strip()
+        text = before.get_text(strip=True)
         width = max(map(_width, table.find_all("tr")))
         if width < 2 or max(ratio(norm(text), norm(title)) for title in titles) < 0.8:
             continue
@@ -167,9 +166,17 @@ def trimmed(grid: HeadedGrid, cap: int) -> TrimmedTable:
             first += 1
         first = 0 if first == n_rows else first
     head = []
+    label_columns = (
+        {c for r, c in plain.header_cells if r < n_rows and is_plain(r)} if is_september() else set()
+    )
     for r in range(first, n_rows):
         if r not in plain.header_rows or is_plain(r):
             break
+        if label_columns and r not in plain.section("thead"):
+            heads = ((c, text) for c, text in enumerate(plain.data[r]) if (r, c) in plain.header_cells)
+            named = {c for c, text in heads if text.strip()}
+            if named and named <= label_columns:
+                break
         head.append(r)
     titles: list[int] = []
     at = 0
@@ -250,8 +257,20 @@ def _text_grid(grid: HeadedGrid) -> Any:
     return kernel.text_grid(len(grid.data), grid.width, ids, list(numbers))
 
 
+def _without_band(grid: HeadedGrid, caption: str) -> HeadedGrid:
+    """Without a first row that is one text over all columns, if the other side's caption is that text."""
+    title = norm_cell(caption)
+    if not title or len(grid.data) < 2 or grid.width < 2:
+        return grid
+    first = {norm_cell(cell) for cell in grid.data[0]}
+    return replace(grid, data=grid.data[1:]) if first == {title} else grid
+
+
 def grits_con(truth: HeadedGrid, pred: HeadedGrid) -> float:
     """GriTS of two tables' contents; far too unlike large ones are 0 unseen."""
+    if is_september():
+        truth = _without_band(truth, pred.caption)
+        pred = _without_band(pred, truth.caption)
     sizes = [(len(truth.data), len(pred.data)), (truth.width, pred.width)]
     a, b = (sizes[0][side] * sizes[1][side] for side in (0, 1))
     if not a or not b:
@@ -291,6 +310,10 @@ def _keys(grid: HeadedGrid, head: Sequence[int], titles: Sequence[int]) -> list[
     return _numbered(keys)
 
 
+def _bare_key(key: str) -> str:
+    return _DASH_BETWEEN.sub(" ", key).lower()
+
+
 def _aligned(truth: Sequence[str], pred: Sequence[str]) -> Alignment:
     def plain(key: str) -> bool:
         return key.strip() in EMPTY_LIKE or _is_synthetic(key)
@@ -298,8 +321,10 @@ def _aligned(truth: Sequence[str], pred: Sequence[str]) -> Alignment:
     values = np.zeros((len(truth), len(pred)))
     for i, a in enumerate(truth):
         for j, b in enumerate(pred):
-            if plain(a) == plain(b):
-                values[i, j] = ratio(_DASH_BETWEEN.sub(" ", a.lower()), _DASH_BETWEEN.sub(" ", b.lower()))
+            if not plain(a) and not plain(b) and is_september() and same_cell(_bare_key(a), _bare_key(b)):
+                values[i, j] = 1.0
+            elif plain(a) == plain(b):
+                values[i, j] = ratio(_bare_key(a), _bare_key(b))
     kept = {i: j for i, j in assignment(values) if values[i, j] >= 0.9}
     return kept, fmean(values[i, j] for i, j in kept.items()) if kept else 0.0
 
@@ -334,9 +359,13 @@ def record_match(truth: TrimmedTable, pred: TrimmedTable) -> float:
     if not mapping or not records[0] or not records[1]:
         return 0.0
     total = len(a.keys) + len(b.keys) - len(mapping)
-    common = [[sum(g[i] == p[j] for i, j in mapping.items()) for p in records[1]] for g in records[0]]
+    common = [[sum(_same(g[i], p[j]) for i, j in mapping.items()) for p in records[1]] for g in records[0]]
     values = np.array(common) / total
     return float(sum(values[i, j] for i, j in assignment(values)) / max(map(len, records)))
+
+
+def _same(a: str, b: str) -> bool:
+    return a == b if not a or not b else same_cell(a, b, record_tail)
 
 
 def _recover(a: TrimmedTable, b: TrimmedTable) -> None:
@@ -388,13 +417,13 @@ def table_metrics(
 
     ValueError where a span is no number: upstream then drops the document. FormatError for tables too large.
     """
-    if "<table" not in truth:
+    if "<table" not in truth.lower():
         return {}
     pred = with_titles_inside(truth, check_markdown(pred)) if "<table" in pred.lower() else pred
-    if "<table" not in pred:
+    if "<table" not in pred.lower():
         return dict.fromkeys(("grits_con", "table_record_match", "grits_trm_composite"), 0.0)
     for cell in soup_of(pred).select("table td, table th"):
-        _span(cell), _span(cell, "rowspan")  # upstream reads them all, those of nested tables too
+        span_of(cell, "colspan"), span_of(cell, "rowspan")  # upstream reads them all, also nested ones
     wanted = [html_grids(source)[0] for source in table_slices(truth)]
     found = [grid for source in table_slices(pred) for grid in html_grids(source)[:1]]
     if allow_splitting_ambiguous_merged_tables and len(wanted) > len(found):

@@ -55,6 +55,7 @@ class RdTableBenchProtocol(MeasuredProtocol):
 
     name: ClassVar[str] = "rd-tablebench"
     title: ClassVar[str] = "RD-TableBench: tables aligned row by row"
+    upstream: ClassVar[str] = "rd-tablebench 1a07a58 (November 2024)"
     comparability: ClassVar[int] = 1
     figures_by_kind: ClassVar[Mapping[str, str]] = {"tables": "similarity"}
     table_matching: ClassVar[str] = "order"

@@ -109,6 +109,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
 
     name: ClassVar[str] = "score-bench"
     title: ClassVar[str] = "SCORE: text, tokens, elements and tables"
+    upstream: ClassVar[str] = "SCORE-Bench b148439 (December 2025)"
     comparability: ClassVar[int] = 1
     figures_by_kind: ClassVar[Mapping[str, str]] = {"text": "cct", "tables": "table_teds"}
     table_matching: ClassVar[str] = "content"

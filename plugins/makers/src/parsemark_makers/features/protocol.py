@@ -28,7 +28,7 @@ from parsemark.protocols import (
     read_figures,
 )
 from parsemark.protocols.facts import Decide, FactsProtocol, FactTotals, Outcome, TooHardError, share_info
-from parsemark.protocols.figures.aggregate import run_sums
+from parsemark.protocols.run_scores.aggregate import run_sums
 
 RULES = "features"
 KEPT, LOST, CHANGED, UNSUPPORTED = "kept", "lost", "changed", "unsupported"
@@ -191,7 +191,7 @@ def _shown(spelling: Spelling) -> str:
 
 @dataclass(frozen=True)
 class FeaturesProtocol(FactsProtocol):
-    """What a parser keeps of strikethrough, footnotes, columns, merged headers, …: `docs/features.md`."""
+    """Score strikethrough, footnotes, columns, merged headers, …: `docs/reference/features.md`."""
 
     name: ClassVar[str] = "features"
     title: ClassVar[str] = "Feature matrix"

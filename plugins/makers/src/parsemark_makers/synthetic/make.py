@@ -5,7 +5,7 @@ A document that disagrees with its PDF is drawn again.
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -63,14 +63,6 @@ class DocumentMaker(Maker):
     @abstractmethod
     def replacement(self, attempt: int) -> str:
         """Say what a document of this attempt is, if it is not the one that was drawn first."""
-
-    @classmethod
-    def options_of(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options of a manifest's settings; UsageError for those of another renderer."""
-        made_with = settings.get("renderer", "latex")
-        if made_with != cls.renderer:
-            raise UsageError(f"The secret is of pages made with {made_with}, but this makes {cls.renderer}.")
-        return super().options_of({k: v for k, v in settings.items() if k not in ("renderer", "replaced")})
 
     def n_steps(self, job: MakingJob) -> int:
         """Return the number of pages."""

@@ -1,7 +1,6 @@
 """Makers of synthetic pages: planned pages of LaTeX, and documents of any renderer."""
 
 import random
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -70,14 +69,6 @@ class Synthetic(DocumentMaker):
     def settings(self) -> dict[str, Any]:
         """Return the options, with the weights of line styles as numbers."""
         return {**super().settings(), "lines": self.line_weights}
-
-    @classmethod
-    def options_of(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options of a manifest's settings."""
-        lines = settings.get("lines")
-        if isinstance(lines, Mapping):
-            settings = {**settings, "lines": [f"{style}:{weight}" for style, weight in lines.items()]}
-        return super().options_of(settings)
 
     @cached_property
     def plans(self) -> list[DocumentPlan]:

@@ -39,6 +39,7 @@ from parsemark.protocols.document.published.records import (
 )
 from parsemark.protocols.document.published.scan import replace_spans
 from parsemark.protocols.document.published.table_html import parse_html
+from parsemark.protocols.document.published.table_lines import items_of_tables
 
 _TABLES = frozenset({"html_table", "latex_table"})
 Matcher = Callable[[Truths, Items, Profile, Kind], list[Record]]
@@ -106,13 +107,16 @@ def image_name(page: Mapping[str, Any]) -> str:
 def _match_tables(
     records: PageRecords, truth: PageTruth, items: Items, profile: Profile
 ) -> list[MarkdownItem]:
-    """Match the tables; returns the predicted ones that answer nothing, if there are truths."""
+    """Match the tables; returns the predicted ones that answer nothing and are matched as text."""
     html, latex = ([i for i in items if i.cat == cat] for cat in ("html_table", "latex_table"))
-    if not truth.tables:
-        return []
     if profile.latex_tables == "html":
         candidates = html + [MarkdownItem(i.cat, "", i.start, i.end, i.fine) for i in latex]
-        records.tables = simple_match(truth.tables, candidates, profile)
+        if truth.tables:
+            records.tables = simple_match(truth.tables, candidates, profile)
+        used = {p for record in records.tables for p in record.pred_idx}
+        left = [c for k, c in enumerate(candidates) if k not in used]
+        return left if profile.leftover_tables_are_lines else []
+    if not truth.tables:
         return []
     as_latex = len(latex) > len(html)
     candidates, matcher = (latex, _match_as_latex) if as_latex else (html, simple_match)
@@ -189,6 +193,8 @@ def _match_mixed(
     mixed = [i for i in items if i.cat not in _TABLES and i.cat != RESCUE]
     if profile.leftover_cells_are_text:
         mixed += _cells_as_text(left_over)
+    if profile.leftover_tables_are_lines:
+        mixed += items_of_tables(left_over)
     found = quick_match(truth.text, mixed, profile)
     if profile.refines_matches:
         _compare_mixed_as_text(found, profile)

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from parsemark.errors import require_known
-from parsemark.protocols.figures.figure import read_toml
+from parsemark.protocols.run_scores.sums import read_toml
 
 
 @dataclass(frozen=True)
 class Profile:
-    """One published version of OmniDocBench's evaluation. `docs/protocol-document.md` lists the switches."""
+    """One published version of OmniDocBench's evaluation (switches: docs/reference/protocol-document.md)."""
 
     name: str
     missing_page_is_empty: bool
@@ -38,6 +38,7 @@ class Profile:
     index_zero_is_missing: bool
     latex_tables: Literal["apart", "zero", "html"]
     leftover_cells_are_text: bool
+    leftover_tables_are_lines: bool
     moves_text_formulas: bool
     refines_matches: bool
     order_of_all: bool
@@ -61,10 +62,12 @@ V1_0, V1_5, V1_6 = (
 )
 V1_6_FIXED = replace(V1_6, name="v1.6-fixed", index_zero_is_missing=False, filters_strings_only=False)
 """v1.6 with its two index defects mended."""
+V1_7 = replace(V1_6, name="v1.7", index_zero_is_missing=False, leftover_tables_are_lines=True)
+"""v1.6 with both later changes to its matching; published rows of v1.7 may have none, one or both."""
 STRICT_COMPONENTS = replace(V1_6, name="strict", bleu_of_bare_text=False, bleu_turned_round=False)
 """The notation of v1.6 without its defects, for a table or formula on its own; texts have that of strict."""
 
-PROFILES = {p.name: p for p in (V1_0, V1_5, V1_6, V1_6_FIXED)}
+PROFILES = {p.name: p for p in (V1_0, V1_5, V1_6, V1_6_FIXED, V1_7)}
 
 
 def get_profile(name: str) -> Profile:

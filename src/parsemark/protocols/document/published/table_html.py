@@ -41,7 +41,11 @@ def norm_table(text: str, profile: Profile) -> str:
     if "<table" not in text.replace(" ", ""):
         return ""
     quick = _quickly_simplified(text, profile)
-    text = _simplified_by_tree(text, profile) if quick is None else quick
+    return framed_table(_simplified_by_tree(text, profile) if quick is None else quick)
+
+
+def framed_table(text: str) -> str:
+    """The insides of all tables of a text as one table, without what is not compared (steps 3 to 8)."""
     text = unicodedata.normalize("NFKC", html.unescape(text).replace("\n", "")).strip()
     start = _TABLE_START.search(text)
     ends = [match.start() for match in _TABLE_END.finditer(text)]

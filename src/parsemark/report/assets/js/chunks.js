@@ -22,6 +22,12 @@
       loaded.set(
         name,
         new Promise((resolve, reject) => {
+          if (parsemark.files) {
+            const inside = parsemark.files.get(`data/${name}`);
+            if (inside) unpack(inside.textContent).then(resolve, reject);
+            else reject(new Error("This page is not in this file. The whole report has it: parsemark report RUN."));
+            return;
+          }
           waiting.set(name, { resolve, reject });
           const script = document.createElement("script");
           script.src = `data/${name}.js`;
@@ -35,6 +41,11 @@
     }
     return loaded.get(name);
   };
+
+  // Where the data and pictures of a page lie.
+  parsemark.pageFile = (index) => `${String(Math.floor(index / 1000)).padStart(3, "0")}/${String(index).padStart(5, "0")}`;
+
+  parsemark.picture = (path) => (parsemark.files ? `data:image/jpeg;base64,${parsemark.files.get(path)?.textContent ?? ""}` : path);
 
   parsemark.showError = (place, error) => {
     place.replaceChildren(parsemark.el("p", { class: "notice error", role: "alert" }, error.message));

@@ -22,7 +22,7 @@
       return el("tr", {}, el("th", { scope: "row", class: "name" }, c.label), el("td", {}, parsemark.number(x, c.digits)), el("td", {}, parsemark.number(y, c.digits)),
         el("td", { class: deltaClass(x - y, c.higher_is_better, c.digits) }, parsemark.signed(x - y, c.digits)));
     });
-    return el("div", { class: "table-frame limited", tabindex: "0", role: "region", "aria-label": "Figures of both" }, el("table", { class: "numbers" },
+    return el("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Figures of both" }, el("table", { class: "numbers" },
       el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "name" }, "Figure"), el("th", { scope: "col" }, parsemark.foreign(a)), el("th", { scope: "col" }, parsemark.foreign(b)), el("th", { scope: "col" }, "A − B"))),
       el("tbody", {}, rows)));
   };
@@ -50,18 +50,57 @@
       labels: rows.map((r) => pages.id[r.index]), links: rows.map((r) => viewerLink(pages.id[r.index], a, b)) }],
   });
 
-  const pageTable = (pages, rows, a, b, higher) => {
-    const changed = rows.filter((r) => Math.abs(r.difference) > 1e-9).sort((r, s) => Math.abs(s.difference) - Math.abs(r.difference) || r.index - s.index);
-    const better = changed.filter((r) => (r.difference > 0) === higher).length;
-    const line = (r) => el("tr", {}, el("th", { scope: "row", class: "name" }, el("a", { href: viewerLink(pages.id[r.index], a, b) }, parsemark.foreign(pages.id[r.index]))),
-      el("td", {}, parsemark.number(r.x)), el("td", {}, parsemark.number(r.y)),
-      el("td", { class: deltaClass(r.difference, higher) }, parsemark.signed(r.difference)));
-    const sideBySide = `viewer.html#${new URLSearchParams({ parser: a, with: b, queue: "apart" })}`;
-    return [el("p", {}, el("a", { href: sideBySide }, "Look at both beside the truth"), ", where they differ most first."),
-      el("p", {}, `A is better on ${parsemark.counted(better, "page")}, B on ${changed.length - better}, and they are equal on ${rows.length - changed.length}.`),
-      el("div", { class: "table-frame limited", tabindex: "0", role: "region", "aria-label": "Pages that differ most" }, el("table", { class: "numbers" },
-        el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "name" }, "Page"), el("th", { scope: "col" }, "A"), el("th", { scope: "col" }, "B"), el("th", { scope: "col" }, "A − B"))),
-        el("tbody", {}, changed.slice(0, SHOWN).map(line))))];
+  const BUCKETS = {
+    fixed: ["Fixed", "A has the better score"], regressed: ["Regressed", "B has the better score"],
+    failing: ["Still failing", "equal scores, below the best possible"], unchanged: ["Unchanged", "both have the best possible score"],
+  };
+  const SAME = 1e-9;
+
+  const bucketsOf = (rows, data) => {
+    const best = data.higher_is_better ? data.top : 0;
+    const found = { fixed: [], regressed: [], failing: [], unchanged: [] };
+    for (const row of rows) {
+      const gain = data.higher_is_better ? row.difference : -row.difference;
+      const kind = Math.abs(gain) > SAME ? (gain > 0 ? "fixed" : "regressed") : Math.abs(row.x - best) > SAME ? "failing" : "unchanged";
+      found[kind].push(row);
+    }
+    for (const own of Object.values(found)) own.sort((r, s) => Math.abs(s.difference) - Math.abs(r.difference) || r.index - s.index);
+    return found;
+  };
+
+  // Both outputs beside each other; words that only one of them has are marked.
+  const outputs = async (index, i, j, names) => {
+    const page = await parsemark.load(`pages/${parsemark.pageFile(index)}`);
+    const [a, b] = [i, j].map((k) => parsemark.outputText(page.parsers[k].prediction));
+    const runs = parsemark.diffWords(b, a);
+    const side = (name, text, kind, tag) => el("section", { class: "side" }, el("h4", {}, parsemark.foreign(name)),
+      text ? el("p", { class: "text-diff small" }, runs.filter(([k]) => k === "same" || k === kind).map(([k, words]) => el(k === kind ? tag : "span", {}, parsemark.visible(words))))
+        : el("p", { class: "muted small" }, "No output."));
+    return el("div", { class: "sides" }, side(`A ${names[0]}`, a, "new", "ins"), side(`B ${names[1]}`, b, "gone", "del"));
+  };
+
+  const pageEntry = (pages, row, i, j, names, higher) => {
+    const place = el("div", {});
+    const show = async () => {
+      if (!place.firstChild) place.replaceChildren(await outputs(row.index, i, j, names));
+    };
+    return el("details", { class: "page-entry", on: { toggle: (event) => event.target.open && show().catch((error) => parsemark.showError(place, error)) } },
+      el("summary", {}, parsemark.foreign(pages.id[row.index]), ` A ${parsemark.number(row.x)}, B ${parsemark.number(row.y)}, `,
+        el("span", { class: deltaClass(row.difference, higher) }, parsemark.signed(row.difference))),
+      el("p", { class: "small" }, el("a", { href: viewerLink(pages.id[row.index], ...names) }, "Open beside the page")), place);
+  };
+
+  const bucketList = (data, pages, rows, i, j) => {
+    const names = [pages.parsers[i].name, pages.parsers[j].name];
+    const found = bucketsOf(rows, data);
+    const counts = el("dl", { class: "facts" }, Object.entries(BUCKETS).map(([kind, [word, meaning]]) =>
+      el("div", { title: meaning }, el("dt", {}, word), el("dd", {}, found[kind].length.toLocaleString("en")))));
+    const lists = Object.entries(BUCKETS).filter(([kind]) => kind !== "unchanged" && found[kind].length).map(([kind, [word, meaning]]) =>
+      el("section", {}, el("h3", {}, `${word} `, el("span", { class: "muted small" }, meaning)),
+        found[kind].slice(0, SHOWN).map((row) => pageEntry(pages, row, i, j, names, data.higher_is_better)),
+        found[kind].length > SHOWN ? el("p", { class: "muted small" }, `and ${parsemark.counted(found[kind].length - SHOWN, "more page")}`) : null));
+    const sideBySide = `viewer.html#${new URLSearchParams({ parser: names[0], with: names[1], queue: "apart" })}`;
+    return [counts, el("p", {}, el("a", { href: sideBySide }, "Step through the pages, largest difference first")), ...lists];
   };
 
   const protocol = document.getElementById("protocol");
@@ -80,9 +119,11 @@
     }
     const [first, second] = await Promise.all([parsemark.load(`values/${k}/${i}`), parsemark.load(`values/${k}/${j}`)]);
     const rows = differences(pages, first, second);
-    place.replaceChildren(el("div", { class: "compare-columns" },
-      el("section", {}, el("h2", {}, "Figures"), figureTable(data, a, b), el("h2", {}, "Pages that differ most"), pageTable(pages, rows, a, b, data.higher_is_better)),
-      el("section", {}, el("h2", {}, "Page by page"), parsemark.chartFigure(scatter(data, pages, some(rows), a, b), {}))));
+    place.replaceChildren(
+      el("h2", {}, "Pages"), ...bucketList(data, pages, rows, i, j),
+      el("div", { class: "compare-columns" },
+        el("section", {}, el("h2", {}, "Scores"), figureTable(data, a, b)),
+        el("section", {}, el("h2", {}, "Page by page"), parsemark.chartFigure(scatter(data, pages, some(rows), a, b), {}))));
     done();
   };
 

@@ -43,7 +43,9 @@ window.parsemark = window.parsemark || {};
   parsemark.writeHash = (parameters, replace = false) => {
     const query = new URLSearchParams();
     for (const [key, value] of Object.entries(parameters)) {
-      if (value !== null && value !== undefined && value !== "") query.set(key, value);
+      for (const one of Array.isArray(value) ? value : [value]) {
+        if (one !== null && one !== undefined && one !== "") query.append(key, one);
+      }
     }
     const target = `#${query}`;
     if (replace) history.replaceState(null, "", target);

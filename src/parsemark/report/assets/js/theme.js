@@ -25,6 +25,7 @@
     else document.documentElement.dataset.theme = theme;
   };
 
+  document.documentElement.classList.add("scripted");
   let current = ORDER.includes(remembered()) ? remembered() : "automatic";
   apply(current);
 

@@ -40,7 +40,11 @@
     const low = Math.floor(Math.log10(axis.low ?? smallest));
     const high = Math.max(low + 1, Math.ceil(Math.log10(axis.high ?? largest)));
     const ticks = [];
-    for (let k = low; k <= high; k += 1) ticks.push({ value: 10 ** k, text: String(Number((10 ** k).toPrecision(1))) });
+    // Few decades have room for steps in between.
+    const steps = high - low > 2 ? [1] : [1, 2, 5];
+    for (let k = low; k <= high; k += 1) {
+      for (const step of k < high ? steps : [1]) ticks.push({ value: step * 10 ** k, text: String(Number((step * 10 ** k).toPrecision(1))) });
+    }
     return { at: (v) => from + ((Math.log10(Math.max(v, 10 ** low)) - low) / (high - low)) * (to - from), ticks };
   };
 

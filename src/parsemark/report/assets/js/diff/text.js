@@ -40,6 +40,30 @@
     return runs;
   };
 
+  const MOST_WORDS = 3000;
+
+  // The same runs for whole outputs, word by word; the rest of longer ones is left out.
+  parsemark.diffWords = (before, after) => {
+    const [a, b] = [before, after].map((text) => (text.match(/\s+|[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? []));
+    const head = commonPrefix(a, b);
+    const tail = commonPrefix(a.slice(head).reverse(), b.slice(head).reverse());
+    const cut = (words) => words.slice(head, words.length - tail).slice(0, MOST_WORDS);
+    return joined([["same", a.slice(0, head).join("")], ...middle(cut(a), cut(b)), ["same", tail ? a.slice(-tail).join("") : ""]]);
+  };
+
+  // What a parser returned as text, table rows as lines; cut where it is too long to be compared.
+  const MOST_CHARACTERS = 20000;
+  const rowsOf = (table) => {
+    const rows = new Map();
+    for (const cell of table.cells) rows.set(cell.row, [...(rows.get(cell.row) ?? []), cell.text]);
+    return [...rows].sort(([a], [b]) => a - b).map(([, cells]) => cells.join(" | ")).join("\n");
+  };
+  parsemark.outputText = (prediction) => {
+    const parts = (prediction?.elements ?? []).map((e) => (e.table ? rowsOf(e.table) : e.text ?? e.latex ?? e.html ?? ""));
+    const text = parts.filter(Boolean).join("\n\n") || (prediction?.text ?? "");
+    return text.slice(0, MOST_CHARACTERS);
+  };
+
   // [kind, text] runs: "same", "gone" (only in the truth), "new" (only in the prediction). Texts with less than
   // half in common are shown one after the other: letters that agree by chance explain nothing.
   parsemark.diffText = (truth, pred) => {

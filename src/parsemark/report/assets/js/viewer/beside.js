@@ -28,6 +28,9 @@
     return el("span", { class: parsemark.kindClass(match) }, el("span", { class: "kind" }, parsemark.kindWord(match)), score === null ? null : ` ${parsemark.number(score)}`);
   };
 
+  const nameOf = (page, contenders, row) => (row.invented ? parsemark.elementName(page, contenders[row.side].data, [], row.matches[row.side].pred)
+    : parsemark.elementName(page, null, [row.id], []));
+
   const isRow = (row, table, side) => row.id === table && (side === null || !row.invented || row.side === side);
 
   parsemark.chooseBeside = (contenders, view) => {
@@ -41,7 +44,7 @@
       const scores = row.matches.map((m) => (m ? scoreOf(m, metric) ?? 0 : null));
       const difference = row.invented || scores.includes(null) ? null : scores[0] - scores[1];
       return el("tr", { class: row === chosen ? "chosen" : "" },
-        el("th", { scope: "row", class: "name" }, el("button", { type: "button", "aria-pressed": String(row === chosen), on: { click: () => choose(row) } }, parsemark.foreign(row.invented ? `${row.matches.some((m) => m?.kind === "unjudged") ? "predicted" : "invented"} ${row.id}` : row.id))),
+        el("th", { scope: "row", class: "name" }, el("button", { type: "button", "aria-pressed": String(row === chosen), on: { click: () => choose(row) } }, row.invented ? `${row.matches.some((m) => m?.kind === "unjudged") ? "predicted" : "invented"} ` : null, parsemark.foreign(parsemark.visible(nameOf(page, contenders, row))))),
         row.matches.map((m) => el("td", {}, outcome(m, metric))),
         el("td", { class: difference === null || Math.abs(difference) < 5e-5 ? "" : difference > 0 ? "delta-up" : "delta-down" }, difference === null ? "–" : parsemark.signed(difference)));
     };

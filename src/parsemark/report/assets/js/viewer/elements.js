@@ -14,6 +14,25 @@
   // Counts and lengths have no decimals.
   const scoreText = (value) => (Number.isInteger(value) && Math.abs(value) > 1 ? value.toLocaleString("en") : parsemark.number(value));
 
+  // What people call an element: its caption, its first cell, or its first words; else its id.
+  const LONGEST = 48;
+  const shortened = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1).trimEnd()}…` : text);
+  const wordsOf = (page, id) => {
+    const element = (page?.elements ?? []).find((e) => e.id === id);
+    if (!element) return null;
+    const ties = (page.relations ?? []).filter(([, source, target]) => source === id || target === id).map(([, source, target]) => (source === id ? target : source));
+    const caption = page.elements.find((e) => ties.includes(e.id) && e.category.endsWith("_caption") && e.text);
+    const cell = element.table?.cells.find((c) => c.text.trim());
+    return [caption?.text, cell?.text, element.text, element.latex].find((text) => text?.trim())?.trim().replace(/\s+/g, " ") ?? null;
+  };
+  // `page` is a page with its truth, or the truth itself.
+  parsemark.elementName = (page, data, truth, pred) => {
+    const own = [...truth.map((id) => wordsOf(page.elements ? page : page.truth, id)), ...(truth.length ? [] : pred.map((id) => wordsOf(data?.prediction, id)))];
+    const names = own.filter(Boolean).map(shortened);
+    const ids = truth.length ? truth : pred;
+    return names.length ? `“${names.join("” + “")}”` : ids.join(" + ");
+  };
+
   const scoresOf = (data, rule, key, truth, pred) => (data.scores[rule] || []).filter((row) => (row[0] === key || row[0] === truth) && row[1] === pred);
 
   const chip = ([, , metric, value, status, message]) => el("span", { class: `chip${value === null ? " none" : ""}`, title: message ?? status ?? null },
@@ -54,7 +73,7 @@
       const button = el("button", { type: "button", class: `match ${parsemark.kindClass(match)}`, "aria-pressed": String(match === chosen), on: { click: () => choose(match) } },
         el("span", { class: "match-head" },
           el("span", { class: "kind" }, parsemark.kindWord(match)),
-          el("span", { class: "ids" }, parsemark.foreign(match.truth.join(" + ") || "—"), " ↔ ", parsemark.foreign(match.pred.join(" + ") || "—"))),
+          el("span", { class: "ids", title: `truth ${match.truth.join(" + ") || "none"}, prediction ${match.pred.join(" + ") || "none"}` }, parsemark.foreign(parsemark.visible(parsemark.elementName(page, data, match.truth, match.pred))))),
         el("span", { class: "chips" },
           match.overlap === null ? null : el("span", { class: "chip" }, el("span", { class: "chip-name" }, "overlap"), " ", parsemark.number(match.overlap)),
           confidence(data, match), chips(match)));
@@ -62,7 +81,7 @@
     })));
   };
 
-  // What a protocol that needs no truth found on the page: words with their fate.
+  // What a protocol that needs no truth found on the page: words with their status.
   const MAX_FOUND = 200;
   parsemark.renderFound = (data) => {
     const found = data.found ?? [];

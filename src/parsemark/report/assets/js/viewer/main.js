@@ -4,7 +4,7 @@
   const { el } = parsemark;
   const byId = (id) => document.getElementById(id);
   const state = { pages: null, queue: [], position: 0, view: null, turn: 0 };
-  const NEIGHBOURS = 5;
+  const THUMBNAIL = 112; // pixels that one needs in the strip
 
   const indexOf = (parsers, name) => (name === null ? -1 : (parsers ?? []).findIndex((p) => p.name === name));
 
@@ -23,13 +23,22 @@
     const protocol = Math.max(0, state.pages.protocols.findIndex((p) => p.spec === hash.get("protocol")));
     const { rule, rules, errors } = state.pages.protocols[protocol];
     const queues = parsemark.queuesOf(errors);
-    const parser = Math.max(0, indexOf(state.pages.parsers, hash.get("parser")));
+    // Without a choice in the address: the leader at its worst page, beside the runner-up.
+    const [leader, second] = state.pages.protocols[protocol].best;
+    const isOpen = !["parser", "with", "old", "page", "queue", "filter", "find", "failed", "from", "to"].some((key) => hash.has(key));
+    const bound = (key) => (hash.get(key) && Number.isFinite(Number(hash.get(key))) ? Number(hash.get(key)) : null);
+    const asked = indexOf(state.pages.parsers, hash.get("parser"));
+    const parser = asked >= 0 ? asked : (leader ?? 0);
     return {
       parser,
       protocol,
-      beside: besideFrom(hash, parser),
-      queue: Object.hasOwn(queues, hash.get("queue") ?? "") ? hash.get("queue") : "all",
-      filter: hash.get("filter") ?? "",
+      beside: isOpen && second !== undefined ? String(second) : besideFrom(hash, parser),
+      queue: Object.hasOwn(queues, hash.get("queue") ?? "") ? hash.get("queue") : isOpen ? "worst" : "all",
+      filters: hash.getAll("filter"),
+      find: hash.get("find") ?? "",
+      failed: hash.get("failed") === "yes",
+      from: bound("from"),
+      to: bound("to"),
       rule: rules.includes(hash.get("rule")) ? hash.get("rule") : rule,
       page: hash.get("page"),
       table: hash.get("table"),
@@ -52,7 +61,11 @@
       with: next.beside && !isOlder(next.beside) ? besideParser(next.beside).name : "",
       old: isOlder(next.beside) ? besideParser(next.beside).name : "",
       queue: next.queue === "all" ? "" : next.queue,
-      filter: next.filter,
+      filter: next.filters,
+      find: next.find,
+      failed: next.failed ? "yes" : "",
+      from: next.from,
+      to: next.to,
       protocol: next.protocol ? state.pages.protocols[next.protocol].spec : "",
       rule: next.rule === null || next.rule === state.pages.protocols[next.protocol].rule ? "" : next.rule,
     }, replace);
@@ -79,14 +92,15 @@
   };
 
   const showStrip = () => {
-    const from = Math.max(0, state.position - NEIGHBOURS);
-    const near = state.queue.slice(from, state.position + NEIGHBOURS + 1);
+    const room = Math.max(3, Math.floor(byId("strip").clientWidth / THUMBNAIL));
+    const from = Math.max(0, Math.min(state.position - Math.floor(room / 2), state.queue.length - room));
+    const near = state.queue.slice(from, from + room);
     const short = near.length ? ownEnding(near.map((entry) => state.pages.id[entry.page])) : null;
     byId("strip").replaceChildren(...near.map((entry, offset) => {
       const index = entry.page;
       const name = state.pages.id[index];
       const picture = parsemark.hasImage(state.pages, index)
-        ? el("img", { src: `thumbnails/${parsemark.pageFile(index)}.jpg`, alt: "", loading: "lazy" })
+        ? el("img", { src: parsemark.picture(`thumbnails/${parsemark.pageFile(index)}.jpg`), alt: "", loading: "lazy" })
         : el("span", { class: "no-thumbnail" });
       return el("li", {}, el("button", { type: "button", title: entry.table ? `${name}, ${entry.table}` : name, "aria-current": from + offset === state.position ? "true" : null, on: { click: () => goTo(from + offset) } },
         picture, el("span", { class: "thumb-name" }, parsemark.foreign(entry.table ? `${short(name)} · ${entry.table}` : short(name)))));
@@ -100,9 +114,14 @@
     byId("next").disabled = state.position >= state.queue.length - 1;
   };
 
+  // What the corpus says of a page, and what was seen in its file.
   const showAttributes = (page) => {
-    byId("attributes").replaceChildren(...Object.entries(page.attributes).filter(([, value]) => value !== false && value !== null).map(([name, value]) =>
-      el("li", {}, el("span", { class: "muted" }, parsemark.foreign(name), " "), parsemark.foreign(String(value)))));
+    const all = Object.entries(page.attributes).filter(([, value]) => value !== false && value !== null);
+    const groups = [["Corpus", all.filter(([name]) => !state.pages.seen.includes(name))], ["File", all.filter(([name]) => state.pages.seen.includes(name))]];
+    const words = ([name, value]) => parsemark.foreign(value === true ? name : `${name} ${value}`);
+    byId("attributes").hidden = !all.length;
+    byId("attributes").replaceChildren(el("summary", {}, parsemark.counted(all.length, "attribute")), el("dl", {}, groups.filter(([, own]) => own.length).flatMap(([title, own]) =>
+      [el("dt", {}, title), el("dd", {}, own.flatMap((one, k) => [k ? " · " : null, words(one)]))])));
   };
 
   const chooseMatch = (view, matches) => matches.find((m) => m.key === view.table || m.truth.includes(view.table) || m.pred.includes(view.table))
@@ -165,7 +184,13 @@
     return (await parsemark.load(`older/pages/${parsemark.pageFile(page.index)}`))[besideNumber(beside)];
   };
 
+  const showDispute = (page, view) => {
+    const elements = (page.truth?.elements ?? []).map((e) => ({ id: e.id, name: `${parsemark.elementName(page.truth, null, [e.id], [])} (${e.category.replaceAll("_", " ")})` }));
+    byId("dispute").replaceChildren(...(page.truth ? [parsemark.renderDispute(state.pages.corpus, page, elements, view.table)] : []));
+  };
+
   const showPage = async (page, view) => {
+    showDispute(page, view);
     const first = contender(page, page.parsers[view.parser], state.pages.parsers[view.parser], view);
     const other = view.beside ? await besideData(page, view.beside) : null;
     showHead(page);
@@ -193,14 +218,29 @@
     byId("protocol").value = String(view.protocol);
   };
 
+  // What restricts the list, each with a button that takes it away.
+  const showFilters = (view) => {
+    byId("find").value = view.find;
+    byId("failed").checked = view.failed;
+    byId("from").value = view.from ?? "";
+    byId("to").value = view.to ?? "";
+    byId("filter").value = "";
+    const restart = { page: null, table: null };
+    byId("filters").replaceChildren(...view.filters.map((filter) => el("li", {}, el("button", { type: "button", "aria-label": `Remove ${filter}`,
+      on: { click: () => link(view, { filters: view.filters.filter((other) => other !== filter), ...restart }) } }, parsemark.foreign(filter.replace("=", ": ")), " ×"))));
+  };
+
   const show = async () => {
     state.turn += 1;
     const turn = state.turn;
     const view = fromHash();
-    const listed = state.view && state.view.protocol === view.protocol && state.view.parser === view.parser && state.view.beside === view.beside && state.view.queue === view.queue && state.view.filter === view.filter;
-    const [list, other] = await Promise.all([parsemark.load(`lists/${view.protocol}/${view.parser}`), view.beside ? parsemark.load(listName(view.beside, view.protocol)) : null]);
+    const choice = JSON.stringify([view.protocol, view.parser, view.beside, view.queue, view.filters, view.find, view.failed, view.from, view.to]);
+    const listed = state.listed === choice;
+    const [list, other, found] = await Promise.all([parsemark.load(`lists/${view.protocol}/${view.parser}`),
+      view.beside ? parsemark.load(listName(view.beside, view.protocol)) : null, listed ? null : parsemark.search(view.find)]);
     if (turn !== state.turn) return;
-    if (!listed) state.queue = parsemark.makeQueue(parsemark.queuesOf(state.pages.protocols[view.protocol].errors)[view.queue], state.pages, list, other, view.filter);
+    if (!listed) state.queue = parsemark.makeQueue(parsemark.queuesOf(state.pages.protocols[view.protocol].errors)[view.queue], state.pages, list, other, { ...view, found });
+    state.listed = choice;
     let index = state.pages.id.indexOf(view.page ?? "");
     state.position = locate(view);
     if (index < 0) {
@@ -217,7 +257,7 @@
     byId("beside").value = view.beside;
     for (const option of byId("beside").options) option.disabled = option.value === String(view.parser);
     showChoices(view, list);
-    byId("filter").value = view.filter;
+    showFilters(view);
     showPosition();
     showStrip();
     if (index === undefined || !state.pages.id.length) return;
@@ -234,18 +274,24 @@
   const fillControls = () => {
     byId("parser").replaceChildren(...state.pages.parsers.map((p, i) => el("option", { value: i }, p.name)));
     const choices = (parsers, before) => parsers.map((p, i) => el("option", { value: `${before}${i}` }, p.name + (before ? " (old)" : "")));
-    byId("beside").replaceChildren(el("option", { value: "" }, "nobody"), ...choices(state.pages.parsers, ""),
+    byId("beside").replaceChildren(el("option", { value: "" }, "no other"), ...choices(state.pages.parsers, ""),
       ...(state.pages.older ? [el("optgroup", { label: state.pages.older.label }, choices(state.pages.older.parsers, "old-"))] : []));
     byId("protocol").replaceChildren(...state.pages.protocols.map((p, i) => el("option", { value: i }, p.title === state.pages.protocols.find((q) => q !== p)?.title ? p.spec : p.title)));
     byId("protocol").closest(".field").hidden = state.pages.protocols.length < 2;
-    byId("filter").replaceChildren(el("option", { value: "" }, "all pages"), ...Object.entries(state.pages.attributes).map(([name, column]) =>
+    byId("filter").replaceChildren(el("option", { value: "" }, "add a filter"), ...Object.entries(state.pages.attributes).map(([name, column]) =>
       el("optgroup", { label: name }, column.values.map((value) => el("option", { value: `${name}=${value}` }, `${name}: ${value}`)))));
     const change = (key, read, changes = {}) => byId(key).addEventListener("change", (event) => link(state.view, { [key]: read(event.target.value), ...changes }));
     change("parser", Number, { table: null });
     change("beside", String);
     change("protocol", Number, { table: null, queue: "all", rule: null });
     change("queue", String, { page: null, table: null });
-    change("filter", String, { page: null, table: null });
+    const restrict = (changes) => link(state.view, { page: null, table: null, ...changes });
+    byId("filter").addEventListener("change", ({ target }) => target.value && restrict({ filters: [...new Set([...state.view.filters, target.value])] }));
+    byId("find").addEventListener("change", ({ target }) => restrict({ find: target.value.trim() }));
+    byId("failed").addEventListener("change", ({ target }) => restrict({ failed: target.checked }));
+    for (const key of ["from", "to"]) {
+      byId(key).addEventListener("change", ({ target }) => restrict({ [key]: target.value === "" ? null : Number(target.value) }));
+    }
     change("rule", String);
     byId("previous").addEventListener("click", () => goTo(state.position - 1));
     byId("next").addEventListener("click", () => goTo(state.position + 1));

@@ -62,16 +62,28 @@
     return Object.fromEntries([...plain, ...hidden, ...errors.map((e) => [`error-${e.name}`, { label: e.label, make: withError(e.name) }])]);
   };
 
-  // `filter` is "attribute=value" or empty.
-  parsemark.makeQueue = (queue, pages, list, other, filter) => {
-    const all = queue.make(pages, list, other);
+  // Whether a page has what "attribute=value" asks for; true for attributes that the run does not have.
+  const hasAttribute = (pages, filter) => {
     const cutAt = filter.indexOf("=");
-    const column = cutAt > 0 && Object.hasOwn(pages.attributes, filter.slice(0, cutAt)) ? pages.attributes[filter.slice(0, cutAt)] : null;
-    if (!column) return all;
+    const name = filter.slice(0, cutAt);
+    if (cutAt < 1 || !Object.hasOwn(pages.attributes, name)) return () => true;
+    const column = pages.attributes[name];
     const code = column.values.indexOf(filter.slice(cutAt + 1));
-    return all.filter((entry) => column.codes[entry.page] === code);
+    return (page) => column.codes[page] === code;
   };
 
-  parsemark.pageFile = (index) => `${String(Math.floor(index / 1000)).padStart(3, "0")}/${String(index).padStart(5, "0")}`;
+  // `wanted` says which pages are kept: {filters, failed, from, to, found}.
+  parsemark.makeQueue = (queue, pages, list, other, wanted) => {
+    const kept = pages.kept ? new Set(pages.kept) : null; // a report in one file has some of the pages
+    const tests = wanted.filters.map((filter) => hasAttribute(pages, filter));
+    const score = (page) => list.page_value[page];
+    if (kept) tests.push((page) => kept.has(page));
+    if (wanted.found) tests.push((page) => wanted.found.has(page));
+    if (wanted.failed) tests.push((page) => Object.hasOwn(list.failed, page));
+    if (wanted.from !== null) tests.push((page) => score(page) !== null && score(page) >= wanted.from);
+    if (wanted.to !== null) tests.push((page) => score(page) !== null && score(page) <= wanted.to);
+    return queue.make(pages, list, other).filter(({ page }) => tests.every((test) => test(page)));
+  };
+
   parsemark.hasImage = (pages, index) => pages.images === true || pages.images.includes(index);
 })();

@@ -20,7 +20,7 @@
   parsemark.renderSheet = (page, contenders, selectedTruths, choose) => {
     const width = page.width ?? 595;
     const height = page.height ?? 842;
-    const picture = page.image ? el("img", { src: `images/${parsemark.pageFile(page.index)}.jpg`, alt: `Page ${page.page_number} of ${page.document}`, decoding: "async" })
+    const picture = page.image ? el("img", { src: parsemark.picture(`images/${parsemark.pageFile(page.index)}.jpg`), alt: `Page ${page.page_number} of ${page.document}`, decoding: "async" })
       : svg("svg", { class: "blank", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "No picture of this page" });
     const layer = (c, k) => svg("g", { class: `parser-${c.colour} order-${k}` },
       boxes(c.data.prediction?.elements, "pred", c.selected, (element) => choose(element, k)));
@@ -28,6 +28,9 @@
       boxes(page.truth?.elements, "truth", selectedTruths, (element) => choose(element, null)),
       contenders.map(layer), contenders.map((c, k) => (c.data.found ?? []).flatMap(([what, kind, truth, , places]) => places.map(([x0, y0, x1, y1]) =>
         svg("rect", { class: `finding ${kind} order-${k}`, x: x0, y: y0, width: x1 - x0, height: y1 - y0 }, svg("title", {}, `${what}: ${truth}`))))));
-    return el("div", { class: "sheet" }, picture, overlay);
+    const sheet = el("div", { class: "sheet" }, picture, overlay);
+    // As high as the window at most, so that the page is seen whole.
+    document.getElementById("sheet").style.setProperty("--ratio", String(width / height));
+    return sheet;
   };
 })();

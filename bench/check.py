@@ -1,0 +1,412 @@
+"""Proof by injection for `parsemark check`: `CHECK_OUTPUTS=folder python -m bench check`.
+
+The folder has `PACKAGE--NAME.pdf` (some neighbouring pages of a real document) and, for each parser, a folder
+`PARSER/PACKAGE--NAME.json` with the list of the texts of its pages. `python bench/check.py FOLDER` makes the
+outputs, in an environment with pdfminer.six, pymupdf, pymupdf4llm, pypdf, pypdfium2 and markitdown;
+`pdftotext` is poppler's.
+
+Each output is given to `check` as one text without marks of pages, then harmed in one way and given again. A
+harm is found if a new finding of a right kind has at least half of its words. New findings without words of
+the harm are false. Documents are split in two by the hash of their package's name: choices are made on one
+half (`CHECK_HALF=tune`), figures are of the other one. `CHECK_EACH=1` takes one parser of each document,
+`CHECK_HARMS="sign lost,unit altered"` some kinds of harms.
+Intervals are bootstraps over packages. Beside it: the findings on untouched outputs per 1,000 words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+PARSERS = (
+    *("pdftotext", "pdftotext-layout", "pymupdf", "pypdfium2", "pypdf", "pdfminer"),
+    *("markitdown", "pymupdf4llm"),
+)
+SEED, BOOTSTRAPS, PER_KIND = 49, 1000, 1
+INVENTED = (
+    "Quarterly shipments rose to 7391 crates before the committee adjourned",
+    "Patients received 8264 milligrams twice daily without adverse reactions",
+)
+
+
+@dataclass(frozen=True)
+class Damage:
+    """An output of pages that was harmed."""
+
+    pages: list[str]
+    words: Counter[str]
+    kinds: frozenset[str]
+
+
+def kinds(*names: str) -> frozenset[str]:
+    return frozenset(names)
+
+
+LOST = kinds("lost", "missing_page", "altered", "number", "joined", "split")
+
+
+def bag(text: str) -> Counter[str]:
+    from parsemark.matching.words import atoms, counts
+
+    return Counter(atom for atom in atoms(text) if counts(atom))
+
+
+def with_page(pages: Sequence[str], k: int, text: str) -> list[str]:
+    return [*pages[:k], text, *pages[k + 1 :]]
+
+
+def _pick(pages: Sequence[str], pattern: str, dice: random.Random) -> tuple[int, re.Match[str]] | None:
+    found = [(k, match) for k, page in enumerate(pages) for match in re.finditer(pattern, page)]
+    return dice.choice(found) if found else None
+
+
+def _lines(pages: Sequence[str]) -> list[tuple[int, int]]:
+    return [
+        (k, n)
+        for k, page in enumerate(pages)
+        for n, line in enumerate(page.split("\n"))
+        if bag(line).total() >= 5 and n > 2
+    ]
+
+
+def line_lost(pages: Sequence[str], dice: random.Random) -> Damage | None:
+    if not (known := _lines(pages)):
+        return None
+    k, n = dice.choice(known)
+    lines = pages[k].split("\n")
+    return Damage(with_page(pages, k, "\n".join(lines[:n] + lines[n + 1 :])), bag(lines[n]), LOST)
+
+
+def page_lost(pages: Sequence[str], dice: random.Random) -> Damage | None:
+    known = [k for k, page in enumerate(pages) if bag(page).total() >= 40]
+    if len(known) < 2:
+        return None
+    k = dice.choice(known)
+    return Damage(with_page(pages, k, ""), bag(pages[k]), LOST)
+
+
+def digit_altered(pages: Sequence[str], dice: random.Random) -> Damage | None:
+    place = _pick(pages, r"(?<![\w.,-])\d{2,6}(?![\w.,-])", dice)
+    if place is None:
+        return None
+    k, match = place
+    at = match.start() + dice.randrange(len(match[0]))
+    other = str((int(pages[k][at]) + dice.randint(1, 9)) % 10)
+    return Damage(
+        with_page(pages, k, pages[k][:at] + other + pages[k][at + 1 :]), Counter([match[0]]), NUMBER
+    )
+
+
+NUMBER = kinds("number", "lost", "altered")
+
+
+def _replaced(pattern: str, change: Callable[[re.Match[str]], str]) -> Callable[..., Damage | None]:
+    def harm(pages: Sequence[str], dice: random.Random) -> Damage | None:
+        place = _pick(pages, pattern, dice)
+        if place is None:
+            return None
+        k, match = place
+        text = pages[k][: match.start()] + change(match) + pages[k][match.end() :]
+        return Damage(with_page(pages, k, text), bag(match["n"]), NUMBER)
+
+    return harm
+
+
+point_lost = _replaced(r"(?<![\w.,])(?P<n>\d{1,4}\.\d{1,4})(?![\w.,]\d)", lambda m: m[0].replace(".", ""))
+sign_lost = _replaced(r"(?<=[ (])[-\u2212](?P<n>\d+(?:\.\d+)?)(?!\w|[-.])", lambda m: m["n"])
+unit_altered = _replaced(
+    r"(?<![\w.,])(?P<n>\d+(?:\.\d+)?) ?(?P<u>kg|mg|cm|mm|km|kB|MB|GB|ms|Hz|kHz|MHz|%)(?!\w)",
+    lambda m: f"{m['n']} {'m' if m['u'] != 'mm' else 'km'}",
+)
+numbers_joined = _replaced(r"(?<![\w.,])(?P<n>\d{1,4}[ ]\d{1,4})(?![\w.,])", lambda m: m[0].replace(" ", ""))
+
+
+def invented(pages: Sequence[str], dice: random.Random) -> Damage | None:
+    if not (known := _lines(pages)):
+        return None
+    k, n = dice.choice(known)
+    sentence = dice.choice(INVENTED)
+    lines = pages[k].split("\n")
+    lines.insert(n, sentence)
+    return Damage(
+        with_page(pages, k, "\n".join(lines)), bag(sentence), kinds("invented", "altered", "number")
+    )
+
+
+def repeated(pages: Sequence[str], dice: random.Random) -> Damage | None:
+    known = [k for k, page in enumerate(pages) if bag(page).total() >= 60]
+    if not known:
+        return None
+    k = dice.choice(known)
+    lines = pages[k].split("\n")
+    start = dice.randrange(max(1, len(lines) - 6))
+    block = lines[start : start + 6]
+    if bag(" ".join(block)).total() < 10:
+        return None
+    text = "\n".join([*lines[: start + 6], *block, *lines[start + 6 :]])
+    return Damage(with_page(pages, k, text), bag(" ".join(block)), kinds("doubled", "invented"))
+
+
+def moved(pages: Sequence[str], dice: random.Random) -> Damage | None:
+    known = [k for k, page in enumerate(pages) if bag(page).total() >= 100 and page.count("\n") > 20]
+    if not known:
+        return None
+    k = dice.choice(known)
+    lines = pages[k].split("\n")
+    start = dice.randrange(3, len(lines) // 2)
+    block = lines[start : start + 4]
+    if bag(" ".join(block)).total() < 12:
+        return None
+    rest = lines[:start] + lines[start + 4 :]
+    at = dice.randrange(min(len(rest), start + 10), len(rest) + 1)
+    words = bag(" ".join(lines[start : at + 4]))
+    return Damage(with_page(pages, k, "\n".join(rest[:at] + block + rest[at:])), words, kinds("moved"))
+
+
+def blank_lost(pages: Sequence[str], dice: random.Random) -> Damage | None:
+    place = _pick(pages, r"(?<!\w)([a-z]{4,9}) ([a-z]{4,9})(?!\w)", dice)
+    if place is None:
+        return None
+    k, match = place
+    text = pages[k][: match.start()] + match[1] + match[2] + pages[k][match.end() :]
+    return Damage(with_page(pages, k, text), bag(match[0]), kinds("joined", "altered", "lost"))
+
+
+def word_altered(pages: Sequence[str], dice: random.Random) -> Damage | None:
+    place = _pick(pages, r"(?<!\w)[a-z]{6,12}(?!\w)", dice)
+    if place is None:
+        return None
+    k, match = place
+    word = match[0]
+    at = dice.randrange(1, len(word) - 2)
+    other = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+    if other == word:
+        return None
+    text = pages[k][: match.start()] + other + pages[k][match.end() :]
+    return Damage(with_page(pages, k, text), Counter([word]), kinds("altered", "lost"))
+
+
+HARMS: dict[str, Callable[..., Damage | None]] = {
+    "page lost": page_lost,
+    "line lost": line_lost,
+    "digit altered": digit_altered,
+    "decimal point lost": point_lost,
+    "sign lost": sign_lost,
+    "unit altered": unit_altered,
+    "numbers joined": numbers_joined,
+    "sentence invented": invented,
+    "block repeated": repeated,
+    "block moved": moved,
+    "letters exchanged": word_altered,
+    "blank lost": blank_lost,
+}
+
+
+class Tally:
+    """What was found in the outputs of one package, by harm or by kind of finding."""
+
+    def __init__(self) -> None:
+        self.tried, self.found = Counter[str](), Counter[str]()
+        self.false = Counter[str]()  # words of new findings that no harm explains
+        self.findings = Counter[str]()  # words of findings before outputs were harmed
+        self.words = self.untouched = 0  # of harmed outputs, and of outputs
+
+
+def findings_of(pdf: Path, pages: Sequence[str]) -> Counter[tuple[str, str]]:
+    """The words of findings, by kind: what the page has, or what only the output has."""
+    from parsemark.verdicts.check import check
+
+    found = check(pdf, "\n\n".join(pages).encode(), ocr="off")
+    told: Counter[tuple[str, str]] = Counter()
+    for finding in found.findings:
+        if finding.kind == "missing_page":
+            from parsemark.pdf import seen_page
+
+            words = " ".join(w.text for w in seen_page(pdf, finding.page).words if w.shown and not w.edge)
+        else:
+            words = finding.text or finding.output
+        for word, n in bag(words).items():
+            told[finding.kind, word] += n
+    return told
+
+
+def tally_output(tally: Tally, pdf: Path, pages: list[str], dice: random.Random) -> None:
+    from parsemark.errors import ParsemarkError
+
+    n_words = bag("\n".join(pages)).total()
+    try:
+        before = findings_of(pdf, pages)
+    except ParsemarkError:
+        return
+    from parsemark.pdf import seen_page
+
+    numbers = range(1, len(pages) + 1)
+    asked = {
+        a for n in numbers for w in seen_page(pdf, n).words if w.shown and not w.edge for a in bag(w.text)
+    }
+    tally.untouched += n_words
+    for (kind, _), n in before.items():
+        tally.findings[kind] += n
+    chosen = os.environ.get("CHECK_HARMS", ",".join(HARMS)).split(",")
+    for name, harm in HARMS.items():
+        if name not in chosen:
+            continue
+        damage = harm(pages, dice)
+        if damage is None or not damage.words:
+            continue
+        if damage.kinds == NUMBER and not asked >= damage.words.keys():
+            continue  # `check` does not compare page numbers
+        try:
+            new = findings_of(pdf, damage.pages) - before
+        except ParsemarkError:
+            continue  # so little is left that it is refused as the output of another document
+        right = Counter[str]()
+        for (kind, word), n in new.items():
+            if kind in damage.kinds:
+                right[word] += n
+        shared = (right & damage.words).total()
+        need = 1 if name in ("block moved", "unit altered", "sign lost") else damage.words.total() / 2
+        tally.tried[name] += 1
+        tally.found[name] += shared >= need
+        others = Counter({(k, w): n for (k, w), n in new.items() if w not in damage.words})
+        tally.false[name] += others.total()
+        tally.words += n_words
+
+
+def half_of(package: str) -> str:
+    return "tune" if hashlib.sha256(package.encode()).digest()[0] % 2 else "report"
+
+
+def interval(tallies: Sequence[Tally], value: Callable[[Sequence[Tally]], float]) -> tuple[float, float]:
+    dice = np.random.default_rng(SEED)
+    values = [
+        value([tallies[i] for i in dice.integers(0, len(tallies), len(tallies))]) for _ in range(BOOTSTRAPS)
+    ]
+    low, high = np.nanquantile(values, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def share(tallies: Sequence[Tally], names: Sequence[str]) -> float:
+    tried = sum(t.tried[name] for t in tallies for name in names)
+    return sum(t.found[name] for t in tallies for name in names) / tried if tried else float("nan")
+
+
+def main() -> bool:
+    if not (folder := os.environ.get("CHECK_OUTPUTS")):
+        print("no CHECK_OUTPUTS: nothing is injected")
+        return True
+    wanted = os.environ.get("CHECK_HALF", "report")
+    tallies: dict[str, Tally] = defaultdict(Tally)
+    documents, used = 0, Counter[str]()
+    started = time.monotonic()
+    by_hash = sorted(Path(folder).glob("*.pdf"), key=lambda p: hashlib.sha256(p.stem.encode()).hexdigest())
+    for pdf in by_hash:
+        package = pdf.stem.partition("--")[0]
+        if half_of(package) != wanted:
+            continue
+        documents += 1
+        made = [parser for parser in PARSERS if Path(folder, parser, f"{pdf.stem}.json").is_file()]
+        first = int(hashlib.sha256(pdf.stem.encode()).hexdigest(), 16)
+        n_each = int(os.environ.get("CHECK_EACH", len(made)))
+        for parser in [made[(first + k) % len(made)] for k in range(min(n_each, len(made)))]:
+            path = Path(folder, parser, f"{pdf.stem}.json")
+            if bag(" ".join(pages := json.loads(path.read_text()))).total() >= 30:
+                used[parser] += 1
+                dice = random.Random(f"{SEED} {pdf.stem} {parser}")
+                tally_output(tallies[package], pdf, pages, dice)
+        if time.monotonic() - started > float(os.environ.get("CHECK_SECONDS", "inf")):
+            break
+    report(list(tallies.values()), documents, used)
+    return share(list(tallies.values()), list(HARMS)) >= 0.9
+
+
+def report(tallies: Sequence[Tally], documents: int, used: Counter[str]) -> None:
+    print(f"{documents} documents of {len(tallies)} packages; outputs: {dict(used)}")
+    for name in (*HARMS, "all"):
+        names = list(HARMS) if name == "all" else [name]
+        tried = sum(t.tried[n] for t in tallies for n in names)
+        if tried:
+            low, high = interval(tallies, lambda some, names=names: share(some, names))  # type: ignore[misc]
+            found = sum(t.found[n] for t in tallies for n in names)
+            print(f"{name}: {found} of {tried} found, {share(tallies, names):.3f} ({low:.3f} to {high:.3f})")
+
+    def false(some: Sequence[Tally]) -> float:
+        return 100 * sum(t.false.total() for t in some) / max(1, sum(t.words for t in some))
+
+    low, high = interval(tallies, false)
+    print(f"false: {false(tallies):.4f} % of the words left alone ({low:.4f} to {high:.4f})")
+    words = sum(t.untouched for t in tallies)
+    told = sum((t.findings for t in tallies), Counter[str]())
+    print(f"untouched outputs, {words} words, words in findings per 1,000:")
+    print(", ".join(f"{kind} {1000 * n / words:.2f}" for kind, n in told.most_common()))
+
+
+# --- outputs ------------------------------------------------------------------------------------------------
+
+
+def texts_of(parser: str, pdf: Path, n_pages: int) -> list[str]:
+    """The texts of the pages by one parser; runs where that is installed."""
+    if parser.startswith("pdftotext"):
+        how = ["-layout"] if parser.endswith("layout") else []
+        done = subprocess.run(["pdftotext", *how, str(pdf), "-"], capture_output=True, check=True, timeout=60)
+        found = done.stdout.decode("utf-8", "replace").split("\f")[:n_pages]
+    elif parser == "pypdf":
+        from pypdf import PdfReader
+
+        found = [page.extract_text() for page in PdfReader(pdf).pages]
+    elif parser == "pymupdf":
+        import fitz
+
+        found = [page.get_text() for page in fitz.open(pdf)]
+    elif parser == "pymupdf4llm":
+        import pymupdf4llm
+
+        chunks = pymupdf4llm.to_markdown(str(pdf), page_chunks=True, show_progress=False)
+        found = [chunk["text"] for chunk in chunks]
+    elif parser == "pypdfium2":
+        import pypdfium2
+
+        found = [page.get_textpage().get_text_range() for page in pypdfium2.PdfDocument(pdf)]
+    elif parser == "pdfminer":
+        from pdfminer.high_level import extract_text
+
+        found = [extract_text(pdf, page_numbers=[k]) for k in range(n_pages)]
+    else:
+        from markitdown import MarkItDown
+
+        found = MarkItDown().convert(str(pdf)).text_content.split("\f")
+    return found
+
+
+def make_outputs(folder: Path) -> Iterator[str]:
+    import pypdfium2
+
+    for parser in PARSERS:
+        for pdf in sorted(folder.glob("*.pdf")):
+            path = folder / parser / f"{pdf.stem}.json"
+            if path.exists():
+                continue
+            try:
+                texts = texts_of(parser, pdf, len(pypdfium2.PdfDocument(pdf)))
+            except Exception as error:
+                yield f"{parser} {pdf.name}: {type(error).__name__}: {error}"
+                continue
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(json.dumps(texts, ensure_ascii=False), errors="replace")
+
+
+if __name__ == "__main__":
+    for line in make_outputs(Path(sys.argv[1])):
+        print(line)

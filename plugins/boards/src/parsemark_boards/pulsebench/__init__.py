@@ -1,0 +1,1 @@
+"""PulseBench-Tab (Pulse): T-LAG of one table on each page."""

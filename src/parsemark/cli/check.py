@@ -1,0 +1,182 @@
+"""`parsemark check`: is this output faithful to this PDF?"""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from parsemark.cli.printing import page_progress, plain_console
+from parsemark.errors import UsageError
+from parsemark.extras import require
+from parsemark.plain_words import counted, visible
+
+if TYPE_CHECKING:
+    from parsemark.verdicts.check import CheckFinding, Limit, PdfCheck
+
+_LIMIT = "Fail if more {}, as a number (3) or a share (0.5%)."
+
+
+def check(
+    pdf: Annotated[Path, Argument(metavar="PDF", help="The document, or a folder of documents.")],
+    output: Annotated[
+        Path,
+        Argument(
+            metavar="OUTPUT",
+            help="What a parser made of it: a file (.md, .html, .txt, .json, .jsonl) or a folder with a file "
+            "per page. For a folder of documents: the folder of their outputs, named as they are.",
+        ),
+    ],
+    *,
+    max_lost: Annotated[str | None, Option(help=_LIMIT.format("words are lost"))] = None,
+    max_altered: Annotated[str | None, Option(help=_LIMIT.format("words or numbers are altered"))] = None,
+    max_numbers: Annotated[str | None, Option(help=_LIMIT.format("numbers are altered"))] = None,
+    max_invented: Annotated[str | None, Option(help=_LIMIT.format("words are invented"))] = None,
+    max_moved: Annotated[str | None, Option(help=_LIMIT.format("words have moved"))] = None,
+    max_doubled: Annotated[str | None, Option(help=_LIMIT.format("words are repeated"))] = None,
+    max_leaked: Annotated[str | None, Option(help=_LIMIT.format("hidden words are in the output"))] = None,
+    json: Annotated[bool, Option("--json", help="Print the result as JSON.")] = False,
+    html: Annotated[
+        Path | None,
+        Option(help="Write a page with the PDF beside the output and all findings marked."),
+    ] = None,
+    ocr: Annotated[
+        bool, Option("--ocr/--no-ocr", help="Read pages without a usable text layer by OCR, where installed.")
+    ] = True,
+    page_separator: Annotated[
+        str | None,
+        Option(help="Text between the pages of the output.", show_default="marks of pages, or the words"),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        Option("--out", "-o", help="Folder of results, for a folder of PDFs.", show_default="OUTPUT-check"),
+    ] = None,
+    show: Annotated[int, Option(min=0, help="Number of findings to print.")] = 50,
+) -> None:
+    """Compare an output with its PDF: lost, altered, invented, moved and leaked text, without truth.
+
+    The exit code is 1 if a limit is exceeded, and 2 if the PDF or the output cannot be used.
+
+    Example: parsemark check report.pdf report.md
+
+    Example: parsemark check report.pdf report.md --max-lost 0.5% --max-altered 0
+
+    Example: parsemark check report.pdf pages/ --html findings.html
+
+    Example: parsemark check my-documents/ my-outputs/ --max-lost 1%
+    """
+    require("bench", "parsemark check", only=["pypdfium2"])
+    from parsemark.verdicts.check import check as check_pdf
+    from parsemark.verdicts.check import read_limits
+
+    limits = read_limits(
+        {
+            "lost": max_lost,
+            "altered": max_altered,
+            "numbers": max_numbers,
+            "invented": max_invented,
+            "moved": max_moved,
+            "doubled": max_doubled,
+            "leaked": max_leaked,
+        }
+    )
+    if pdf.is_dir():
+        if html is not None or page_separator is not None:
+            raise UsageError(
+                "--html and --page-separator take one PDF; a folder has a summary page in --out."
+            )
+        _check_folder(pdf, output, out or Path(f"{output.resolve()}-check"), limits, ocr=ocr, as_json=json)
+        return
+    if out is not None:
+        raise UsageError("--out is for a folder of documents; --html writes the findings of one.")
+    found = check_pdf(pdf, output, ocr="auto" if ocr else "off", page_separator=page_separator)
+    exceeded = found.over(limits)
+    if html is not None:
+        from parsemark.report.check_page import check_page
+        from parsemark.system.files import write_text
+
+        write_text(html, check_page(found, pdf))
+    if json:
+        print(json_module.dumps({**found.to_json(), "exceeded": exceeded}, ensure_ascii=False, indent=2))
+    else:
+        _print(found, exceeded, show)
+    if exceeded:
+        raise typer.Exit(1)
+
+
+def _check_folder(
+    pdfs: Path, outputs: Path, out: Path, limits: dict[str, Limit], *, ocr: bool, as_json: bool
+) -> None:
+    """Check a folder, print its sums, and write the summary page and the Parquet file."""
+    require("bench", "parsemark check FOLDER", only=["polars", "jinja2", "PIL"])
+    from parsemark.report.check_page import write_batch_pages
+    from parsemark.verdicts.check.batch import check_folder, output_of, write_parquet
+
+    with page_progress("documents", None) as advance:
+        summary = check_folder(
+            pdfs,
+            outputs,
+            out,
+            ocr="auto" if ocr else "off",
+            limits=limits,
+            done=lambda _, total: advance(1, total),
+        )
+    given = {entry["document"]: output_of(outputs, Path(entry["document"])) for entry in summary.worst}
+    page = write_batch_pages(summary, pdfs, {name: path for name, path in given.items() if path}, out)
+    table = write_parquet(out, pdfs)
+    if as_json:
+        print(json_module.dumps(summary.to_json(), ensure_ascii=False, indent=2))
+    else:
+        console = plain_console()
+        statuses = ", ".join(f"{n} {status}" for status, n in summary.statuses.items())
+        console.print(f"{counted(summary.documents, 'document')}: {statuses}.", soft_wrap=True)
+        for entry in summary.worst[:10]:
+            console.print(f"  {visible(entry['document'])}: {entry['verdict']}", soft_wrap=True)
+        for failure in summary.failed[:10]:
+            console.print(f"  ! {visible(failure['document'])}: {visible(failure['why'])}", soft_wrap=True)
+        console.print(f"Summary: {page}\nFindings: {table}", soft_wrap=True)
+    if summary.statuses["exceeded"]:
+        raise typer.Exit(1)
+
+
+def _print(found: PdfCheck, exceeded: list[str], most: int) -> None:
+    console = plain_console()
+    console.print(found.verdict, soft_wrap=True)
+    for sentence in exceeded:
+        console.print(f"✗ {sentence}", soft_wrap=True)
+    left = most
+    for page in found.pages:
+        if not page.is_judged or page.judged_by != "text layer":
+            console.print(f"\nPage {page.number}: {visible(page.judged_by)}", soft_wrap=True)
+        elif page.findings and left > 0:
+            console.print(f"\nPage {page.number}")
+        for finding in page.findings[: max(0, left)]:
+            console.print(f"  {_line(finding)}", soft_wrap=True)
+        left -= len(page.findings)
+    if left < 0:
+        console.print(f"\n{counted(-left, 'more finding')}: give --show {most - left}, or --json.")
+
+
+_MOST = 90
+
+
+def _line(finding: CheckFinding) -> str:
+    """A finding in one line: kind, words, and where they stand."""
+    name = finding.kind.replace("_", " ")
+    what = f"{name} ({finding.detail})" if finding.detail else name
+    texts = [_cut(text) for text in (finding.text, finding.output) if text]
+    places = []
+    if finding.boxes:
+        x0, y0, x1, y1 = (round(side) for side in finding.boxes[0])
+        places.append(f"at {x0},{y0}-{x1},{y1}")
+    if finding.line is not None:
+        places.append(f"{finding.file or 'output'}:{finding.line}")
+    return f"{what}: {' → '.join(texts)}  [{', '.join((*places, finding.severity))}]"
+
+
+def _cut(text: str) -> str:
+    shown = visible(" ".join(text.split()))
+    return shown if len(shown) <= _MOST else f"{shown[: _MOST - 1]}…"

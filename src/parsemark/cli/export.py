@@ -1,0 +1,79 @@
+"""`parsemark export`: parts of a run as files."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Argument, Option
+
+from parsemark import api
+from parsemark.cli import options as opt
+from parsemark.cli.printing import plain_console
+from parsemark.plain_words import counted
+from parsemark.report.exports import ExportFormat
+
+_MOST_LISTED = 3
+
+
+def export(
+    runs: Annotated[
+        list[Path], Argument(help="Run directory. Tables may put several runs side by side.", metavar="RUN…")
+    ],
+    *,
+    format: Annotated[ExportFormat, Option(metavar="FORMAT", help="What to write; see above.")] = "markdown",
+    tables: Annotated[
+        list[str] | None,
+        Option(
+            "--table",
+            help="Table to write; repeatable. `list` prints the names, `all` writes every table.",
+            show_default="leaderboard",
+        ),
+    ] = None,
+    protocol: opt.Protocol = None,
+    parsers: Annotated[
+        list[str] | None, Option("--parser", "-p", help="Parser to export; repeatable.", show_default="all")
+    ] = None,
+    page: Annotated[str | None, Option(help="Page to export (failure).")] = None,
+    score: Annotated[
+        str | None, Option(help="Score to show (badge).", show_default="the primary score")
+    ] = None,
+    link: Annotated[str | None, Option(help="Address that the badge links to.")] = None,
+    bundle: Annotated[
+        Path | None,
+        Option(help="Bundle of the run, to be verified; its scores must be the run's (badge)."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        Option(
+            "--out", "-o", help="File or folder to write.", show_default="tables are printed; else by RUN"
+        ),
+    ] = None,
+) -> None:
+    """Write parts of a run as files: tables, charts, outputs, a badge, or one failure.
+
+    - markdown, latex, csv: tables with 95 % confidence intervals, the leaderboard by default.
+    - charts-pdf, charts-svg, charts-png: charts for a paper; needs `pip install 'parsemark[figures]'`.
+    - outputs-md, outputs-html, outputs-csv, outputs-json: what the parsers returned, a file per page, named
+      after the PDFs.
+    - badge: an SVG with score, interval and corpus.
+    - failure: a folder with one page, its truth, the parser's output and worker, and the command that repeats
+      the failure.
+    - omnidocbench: result files of OmniDocBench, one set per profile that the run was scored with.
+    - benchmark: result files of the benchmark whose rules --protocol names.
+
+    Example: parsemark export runs/demo --format latex --table soric-4
+
+    Example: parsemark export runs/demo --format failure --parser pdfplumber --page demo-0003-p1
+    """
+    console = plain_console(stderr=True)
+    with console.status("") as status:
+        written = opt.fill(api.export, locals(), progress=status.update)
+    if isinstance(written, str):
+        typer.echo(written, nl=False)
+        return
+    is_many = format.startswith("outputs-") or format in ("benchmark", "omnidocbench")
+    for path in written[:_MOST_LISTED] if is_many else written:
+        typer.echo(path)
+    if is_many:
+        where = f" in {out or written[0].parent}" if written else ""
+        typer.echo(f"{counted(len(written), 'file')}{where}")

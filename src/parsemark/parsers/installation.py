@@ -1,0 +1,141 @@
+"""`uv`, by which packages are found and installed, in a process that sees neither corpora, runs nor keys.
+
+Unpacking a wheel runs nothing of its author: wheels come through the cache that all environments share. A
+build runs code of its author, which can write whatever `uv` can. So it has a cache of its own for this list
+of packages: what it puts there reaches no other environment. Projects on this disk and repositories are
+built only with permission.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from parsemark.errors import ParserError
+from parsemark.system import cache_folder, make_folder
+from parsemark.system.processes import confinement_for, run_program
+from parsemark.system.scratch import ScratchFolder
+
+BUILD_TIMEOUT_S = 1800
+ALLOW_BUILDS = "PARSEMARK_ALLOW_LOCAL_BUILDS"
+"""The variable that permits builds of projects on this disk; commands have a flag for it."""
+_GIVEN = re.compile(
+    r"PATH|LANG|LC_\w+|TZ|(?:https?|all|no)_proxy|SSL_CERT_(?:FILE|DIR)|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE"
+    r"|GIT_SSL_CAINFO|PIP_\w+|UV_(?!PUBLISH|GITHUB)\w+",
+    re.I,
+)
+"""Variables of proxies, certificates and package indexes; no other is given."""
+_LOCAL_PATH = re.compile(r"(?:(?<=file://)|(?<![\w/:.~-]))/[^\s,;\"']+")
+_REPOSITORY = re.compile(r"(?:@|^|-e)\s*(?:git|hg|svn|bzr)\+|-e\b|--editable\b|@\s*file:(?!\S+\.whl\b)")
+_NEEDS_BUILD = re.compile(r"building from source is disabled|Building source distributions .*is disabled")
+
+
+class BuildNeededError(ParserError):
+    """A package has no wheel for this Python."""
+
+
+def require_permission(requirements: Iterable[str], projects: Iterable[Path]) -> bool:
+    """Whether projects on this disk or in repositories must be built; ParserError if that is not allowed."""
+    local = [*(str(path) for path in projects), *(text for text in requirements if _REPOSITORY.search(text))]
+    if local and not os.environ.get(ALLOW_BUILDS):
+        raise ParserError(
+            f"{local[0]} must be built here, which runs its author's code. If you trust it, allow that with "
+            f"--allow-local-builds (or {ALLOW_BUILDS}=1)."
+        )
+    return bool(local)
+
+
+def run_uv(
+    *arguments: str,
+    read: Iterable[Path] = (),
+    write: Iterable[Path] = (),
+    builds: str | None = None,
+    confined: bool = True,
+    variables: Mapping[str, str] | None = None,
+) -> str:
+    """What `uv` prints, given these files beside its own; ParserError with what it said if it fails.
+
+    `builds`: the name of the cache of what is built; without one nothing is built, and BuildNeededError says
+    that something would have to be. `confined`: not needed where no package is touched.
+    """
+    own_cache = make_folder(cache_folder("builds"), builds) if builds else make_folder(_uv_folder("cache"))
+    with ScratchFolder("parsemark-uv-") as scratch:
+        env = network_variables()
+        env |= {"TMPDIR": str(scratch), "UV_CACHE_DIR": str(own_cache), "UV_NO_PROGRESS": "1"}
+        env |= {"HOME": str(scratch if confined else Path.home())}
+        env |= {"UV_PYTHON_INSTALL_DIR": str(_uv_folder("python"))}
+        if settings := _uv_settings():
+            env["UV_CONFIG_FILE"] = str(settings)
+        env |= variables or {}
+        writable = [str(path) for path in (scratch, own_cache, *write)]
+        ours = [sys.prefix, sys.base_prefix, str(_uv_program().parent), str(_uv_folder("python"))]
+        readable = [*writable, *map(str, read), *_places_of(env), *ours]
+        rights = None
+        if confined:  # programs in packages are made executable
+            rights = replace(confinement_for(readable, writable, network=True), sets_modes=True)
+        flags = (
+            ["--no-build"] if arguments[0] == "pip" and not builds else []
+        )  # `uv pip` has no variable for it
+        command = [str(_uv_program()), *arguments, *flags]
+        try:
+            done = run_program(command, rights, cwd=scratch, env=env, timeout_s=BUILD_TIMEOUT_S)
+        except subprocess.TimeoutExpired as error:
+            raise ParserError(f"uv {arguments[0]} did not finish within {BUILD_TIMEOUT_S} s.") from error
+    if done.returncode == 0:
+        return done.stdout.decode(errors="replace")
+    said = (done.stderr.strip() or done.stdout.strip()).decode(errors="replace")
+    failure = BuildNeededError if not builds and _NEEDS_BUILD.search(said) else ParserError
+    if len(said) > 1500:  # it begins with what went wrong; then may come hundreds of hashes
+        said = f"{said[:700]}\n…\n{said[-800:]}"
+    raise failure(f"uv {' '.join(arguments[:2])} failed:\n{said}")
+
+
+def network_variables() -> dict[str, str]:
+    """Variables that say how the network is reached: proxies, certificates, package indexes. No keys."""
+    return {name: value for name, value in os.environ.items() if _GIVEN.fullmatch(name)}
+
+
+def _uv_program() -> Path:
+    import uv
+
+    return Path(uv.find_uv_bin())
+
+
+@cache
+def _asked(what: str, _variables: tuple[tuple[str, str], ...]) -> Path:
+    done = subprocess.run(
+        [_uv_program(), what, "dir"], capture_output=True, text=True, check=False, timeout=60
+    )
+    if done.returncode:
+        raise ParserError(f"uv {what} dir failed: {done.stderr.strip()[-300:]}")
+    return Path(done.stdout.strip())
+
+
+def _uv_folder(what: str) -> Path:
+    """Where `uv` keeps its `cache`, or each `python` that it has fetched."""
+    return _asked(
+        what, tuple(item for item in os.environ.items() if item[0].startswith(("HOME", "XDG_", "UV_")))
+    )
+
+
+def _uv_settings() -> Path | None:
+    """The settings of `uv` of this user or this machine; never those of the folder that one is in."""
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    named = os.environ.get("UV_CONFIG_FILE")
+    candidates = [Path(named)] if named else [home / "uv" / "uv.toml", Path("/etc/uv/uv.toml")]
+    return next((path.absolute() for path in candidates if path.is_file()), None)
+
+
+def _places_of(env: Mapping[str, str]) -> Iterator[str]:
+    """Files and folders that settings name: certificates, indexes on this disk."""
+    texts = [value for name, value in env.items() if name not in ("PATH", "HOME")]
+    if settings := env.get("UV_CONFIG_FILE"):
+        texts.append(Path(settings).read_text(encoding="utf-8", errors="replace"))
+    for text in texts:
+        yield from _LOCAL_PATH.findall(text)

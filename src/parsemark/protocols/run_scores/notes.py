@@ -1,0 +1,122 @@
+"""Notes beside a ranking: what its documents resolve, what follows for new types, and which one dominates."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from parsemark.plain_words import counted, listed, plural
+from parsemark.protocols.run_scores.sums import DocumentSums, FigureSums
+from parsemark.stats.document_types import FEWEST_TYPES
+from parsemark.stats.intervals import FEWEST_DOCUMENTS, effective_df, leave_one_out, normalised
+from parsemark.stats.paired_test import Contrast
+from parsemark.store.summary import FigureInfo, NewTypes, State, Verdict
+
+FEW_DOCUMENTS = 30  # with fewer, intervals cover less than they say (`bench/unlike_documents.py`)
+DOMINATES = 0.2
+"""A document with more than this share of what a figure counts is named, if it has thrice its share."""
+
+
+def state_of(contrast: Contrast, info: FigureInfo) -> State:
+    """Whether the first parser of a contrast is better, worse, equal, equivalent, or none of these."""
+    if contrast.is_equal:
+        return "equal"
+    if contrast.low is None or contrast.high is None:
+        return "not_resolved"
+    if contrast.low > 0 or contrast.high < 0:
+        return "better" if contrast.difference > 0 else "worse"
+    inside = info.margin is not None and max(-contrast.low, contrast.high) <= info.margin
+    return "equivalent" if inside else "not_resolved"
+
+
+def by_document(documents: DocumentSums) -> dict[str, float]:
+    """The figure of each parser if every document counts alike, however much it holds: the mean of theirs."""
+    counts = documents.weights > 0
+    statistic = documents.figure.page_statistic or documents.figure.statistic
+    values = {parser: np.asarray(statistic(own[counts])) for parser, own in documents.sums.items()}
+    return {parser: float(np.nanmean(v)) for parser, v in values.items() if np.any(np.isfinite(v))}
+
+
+def missing_notes(figure: FigureSums, value: Mapping[str, float]) -> list[str]:
+    """Name the parsers that have no value."""
+    missing, info = [parser for parser in figure.sums if parser not in value], figure.info
+    why = f"there is nothing in its denominator ({info.denominator})"
+    return [f"No {info.label}, so no rank, for {listed(missing)}: {why}."] if missing else []
+
+
+def resolution_notes(info: FigureInfo, n_documents: int, resolution: float | None) -> list[str]:
+    """Say which differences these documents resolve, and warn where they are few."""
+    if 0 < n_documents < FEWEST_DOCUMENTS:
+        return [
+            f"{counted(n_documents, 'document')}: too few to generalise, so there are no intervals and no "
+            f"verdicts ({FEWEST_DOCUMENTS} are needed)."
+        ]
+    notes = []
+    if resolution is not None:
+        under = f"under {resolution:.{3 if resolution < 0.1 else 2}f}"
+        size = "of any size" if info.top is not None and resolution >= info.top else under
+        notes.append(
+            f"{n_documents} documents: differences {size} in {info.label} are mostly not significant."
+        )
+    if 0 < n_documents < FEW_DOCUMENTS:
+        notes.append(f"Fewer than {FEW_DOCUMENTS} documents: intervals are wide.")
+    return notes
+
+
+_ORDINALS = ("third", "fourth", "fifth", "sixth")  # what follows two to five types
+
+
+def asked_of_new_types(documents: DocumentSums) -> NewTypes | None:
+    """The primary scores on new types of documents, or on each of these if they are few."""
+    division, n_types = documents.figure.division, documents.n_types
+    if division is None or n_types < 2:
+        return None
+    scores = {
+        parser: ends
+        for parser in documents.sums
+        if (
+            ends := documents.interval(parser, new_types=True)
+            if n_types >= FEWEST_TYPES
+            else documents.range_over_types(parser)
+        )
+    }
+    return NewTypes(attribute=division.attribute, n_types=n_types, scores=scores)
+
+
+def type_notes(new_types: NewTypes | None, verdicts: Sequence[Verdict], best: str) -> list[str]:
+    """What the scores say about document types that are not among these."""
+    if new_types is None or best not in new_types.scores:
+        return []
+    types = counted(new_types.n_types, new_types.attribute)
+    low, high = (f"{end:.2f}" for end in new_types.scores[best])
+    if not new_types.is_answered:
+        following = _ORDINALS[new_types.n_types - 2]
+        return [f"{types}: nothing follows for a {following}. On these {best} scores {low} to {high}."]
+    new = f"On new {plural(new_types.attribute, 2)} (from {types}) {best} scores {low} to {high}"
+    resolved = [v for v in verdicts if v.state in ("better", "worse")]
+    open_ = [v.b for v in resolved if v.also_for_new_types == "open"]
+    if not resolved:
+        return [f"{new}."]
+    if open_:
+        return [f"{new}. Whether its lead over {listed(open_)} holds there is open."]
+    return [f"{new}. Its lead holds there, too."]
+
+
+def dominance_notes(documents: DocumentSums, best: str, tools: Sequence[str]) -> list[str]:
+    """A warning with the name of the document that decides."""
+    info, shares = documents.figure.info, normalised(documents.weights)
+    n, first = len(shares), int(np.argmax(shares)) if len(shares) else 0
+    if n < 2 or shares[first] <= DOMINATES or shares[first] < 3 / n:
+        return []
+    sign = 1.0 if info.higher_is_better else -1.0
+    without = {p: sign * leave_one_out(documents.sums[p], documents.figure.statistic)[first] for p in tools}
+    known = {parser: value for parser, value in without.items() if np.isfinite(value)}
+    other = max(known, key=lambda parser: known[parser], default=best)
+    if best not in known or known[other] <= known[best]:
+        other = best  # nothing that counts is left without it, or nothing that sets them apart
+    alike = by_document(documents)
+    listed = ", ".join(f"{p} {alike[p]:.3f}" for p in sorted(alike, key=lambda p: -sign * alike[p])[:3])
+    notes = (
+        f"{documents.names[first]} holds {round(100 * shares[first])} % of the weight of {info.label}: "
+        f"{counted(n, 'document')} count like {effective_df(shares) + 1}. With equal weights: {listed}."
+    )
+    return [notes + (f" Without it {other} would lead, not {best}." if other != best else "")]

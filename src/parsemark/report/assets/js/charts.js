@@ -1,0 +1,24 @@
+// Draws each chart of the page when it comes near the window.
+"use strict";
+(() => {
+  const places = [...document.querySelectorAll("[data-chart]")];
+
+  const start = (data) => {
+    const draw = (place) => {
+      if (!place.firstChild) place.append(parsemark.chartFigure(data.charts[place.dataset.chart], data.colours));
+    };
+    const watcher = new IntersectionObserver((seen) => {
+      for (const entry of seen) {
+        if (entry.isIntersecting) {
+          draw(entry.target);
+          watcher.unobserve(entry.target);
+        }
+      }
+    }, { rootMargin: "800px" });
+    places.forEach((place) => watcher.observe(place));
+    addEventListener("beforeprint", () => places.forEach(draw));
+    document.documentElement.dataset.ready = "";
+  };
+
+  parsemark.load(document.body.dataset.charts || "charts").then(start, (error) => parsemark.showError(places[0] ?? document.getElementById("main"), error));
+})();

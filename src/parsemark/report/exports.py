@@ -1,0 +1,120 @@
+"""Parts of a run as files, by the name of a format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, cast, get_args
+
+from parsemark.errors import UsageError, require_known
+from parsemark.system.files import write_text
+
+if TYPE_CHECKING:
+    from parsemark.report.charts.paper import Format as ChartFormat
+    from parsemark.store import Run
+
+_Tables = Literal["markdown", "latex", "csv"]
+ExportFormat = Literal[
+    "markdown",
+    "latex",
+    "csv",
+    "charts-pdf",
+    "charts-svg",
+    "charts-png",
+    "outputs-md",
+    "outputs-html",
+    "outputs-csv",
+    "outputs-json",
+    "badge",
+    "failure",
+    "omnidocbench",
+    "benchmark",
+]
+
+
+def export(
+    runs: Sequence[Path],
+    format: str,
+    *,
+    tables: Sequence[str] | None = None,
+    protocol: str | None = None,
+    parsers: Sequence[str] | None = None,
+    page: str | None = None,
+    score: str | None = None,
+    link: str | None = None,
+    bundle: Path | None = None,
+    out: Path | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> str | list[Path]:
+    """Write what `parsemark.export` describes; tables without `out` are returned as text."""
+    from parsemark.store import Run
+
+    require_known("format", format, get_args(ExportFormat))
+    if format in get_args(_Tables):
+        return _export_tables(runs, format, tables, protocol, out)
+    if len(runs) != 1:
+        raise UsageError(f"--format {format} writes the files of one run: give one RUN.")
+    run, (kind, _, ending) = runs[0], format.partition("-")
+    opened = Run.open(run)
+    if kind == "outputs":
+        from parsemark.report.outputs import export_outputs
+
+        return export_outputs(opened, ending, out or run.with_name(run.name + "-outputs"), parsers)
+    if kind == "charts":
+        from parsemark.report.charts_page import write_paper_figures
+
+        return list(write_paper_figures(run, out or run / "charts", cast("ChartFormat", ending)))
+    if format == "badge":
+        from parsemark.report.badge import badge_svg
+
+        target = out or Path("badge.svg")
+        write_text(target, badge_svg(opened, _at_most_one(parsers), score, link=link, bundle=bundle))
+        return [target]
+    if format == "failure":
+        from parsemark.report.repro import write_repro
+
+        one = _at_most_one(parsers)
+        if one is None or page is None:
+            raise UsageError("--format failure writes one page of one parser: add --parser NAME --page ID.")
+        return list(write_repro(opened, one, page, out))
+    if out is None:
+        raise UsageError(f"--format {format} writes to a folder: name it with --out.")
+    return _export_results(opened, format, protocol, out, progress)
+
+
+def _at_most_one(parsers: Sequence[str] | None) -> str | None:
+    if parsers is not None and len(parsers) > 1:
+        raise UsageError("This format is of one parser: give --parser once.")
+    return parsers[0] if parsers else None
+
+
+def _export_tables(
+    runs: Sequence[Path], format: str, tables: Sequence[str] | None, protocol: str | None, out: Path | None
+) -> str | list[Path]:
+    from parsemark.report.paper_tables import LEADERBOARD, WRITERS, choose_tables, run_tables
+
+    available = run_tables(runs, protocol)
+    names = tables or [LEADERBOARD]
+    if "list" in names:
+        there = [f"{entry.key:24} {entry.title}" for entry in available.found]
+        missing = [f"{key:24} not available: needs {what}" for key, what in available.missing.items()]
+        return "".join(f"{line}\n" for line in [*there, *missing])
+    ending, write = WRITERS[format]
+    chosen = choose_tables(available, names)
+    if out is None:
+        return "\n".join(write(entry) for entry in chosen)
+    paths = [out / f"{entry.key}{ending}" for entry in chosen]
+    for path, entry in zip(paths, chosen, strict=True):
+        write_text(path, write(entry))
+    return paths
+
+
+def _export_results(
+    run: Run, format: str, protocol: str | None, out: Path, progress: Callable[[str], None]
+) -> list[Path]:
+    from parsemark.report.omnidocbench import export_omnidocbench
+    from parsemark.report.outputs import export_board
+
+    if format == "benchmark":
+        return export_board(run.path, protocol, out)
+    return export_omnidocbench(run, out, progress=progress)

@@ -1,0 +1,346 @@
+"""Compares one output with its PDF, without truth: `parsemark check` and `parsemark.check`.
+
+The comparison of a page is that of the protocol `evidence` (`matching/page_evidence.py`). Here whole
+documents are taken apart, findings of words become findings of texts, and numbers are looked at more closely.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import Literal
+
+from parsemark.errors import PdfError, UsageError
+from parsemark.extras import require
+from parsemark.formats import markdown_of
+from parsemark.matching.page_evidence import PageEvidence, WordFinding, compare
+from parsemark.matching.words import WordStatus, atoms, counts, is_number
+from parsemark.model import Prediction
+from parsemark.pdf import SeenPage, SeenWord, count_pages, seen_page
+from parsemark.plain_words import percent
+from parsemark.verdicts.check.numbers import changed_around, following_number, how_altered
+from parsemark.verdicts.check.outputs import GivenOutput, GivenPage, read_output_of
+from parsemark.verdicts.check.pages import PagePart, split_into_pages
+from parsemark.verdicts.check.report import (
+    KINDS,
+    CheckedPage,
+    CheckFinding,
+    FindingKind,
+    Limit,
+    PdfCheck,
+    Severity,
+    read_limit,
+    read_limits,
+)
+
+__all__ = ["KINDS", "CheckFinding", "CheckedPage", "Limit", "PdfCheck", "check", "read_limit", "read_limits"]
+
+_OTHER_DOCUMENT, _ENOUGH = 0.1, 30
+"""Share of an output's places that its PDF must have, if the output has so many words."""
+_MISSING, _FEW = 0.05, 5
+"""Share of a page's words up to which the page is missing, if it has so many."""
+_LONG = 5  # words from which on a lost or invented text is a severe finding
+_HYPHENS = ("-", "\xad", "\u2010", "\u2011")
+
+
+def check(
+    pdf: str | Path | bytes,
+    output: str | Path | bytes,
+    *,
+    ocr: Literal["auto", "off"] = "auto",
+    page_separator: str | None = None,
+) -> PdfCheck:
+    """Compare the output of a parser with its PDF and return what was lost, altered or invented.
+
+    Args:
+        pdf: Path of the PDF, or its bytes.
+        output: Path of a file or of a folder with one file per page; or the output itself as bytes.
+        ocr: `auto` lets tesseract or rapidocr, where installed, read pages without a usable text layer and
+            compare samples of the others; `off` leaves such pages unjudged.
+        page_separator: Text between the pages of the output (default: usual marks are detected; without
+            marks the words tell the pages).
+
+    Raises:
+        PdfError: The PDF cannot be opened.
+        FormatError: The output cannot be read.
+        UsageError: The output is empty, or belongs to another PDF.
+    """
+    require("bench", "parsemark.check", only=["pypdfium2"])
+    if isinstance(pdf, bytes):
+        with tempfile.TemporaryDirectory(prefix="parsemark-check-") as folder:
+            path = Path(folder) / "document.pdf"
+            path.write_bytes(pdf)
+            found = check(path, output, ocr=ocr, page_separator=page_separator)
+            return replace(found, pdf="document.pdf")
+    if ocr not in ("auto", "off"):
+        raise UsageError(f"ocr must be auto or off, not {str(ocr)[:40]!r}.")
+    return _check(Path(pdf), output, ocr == "auto", page_separator)
+
+
+def _check(pdf: Path, output: str | Path | bytes, ocr: bool, separator: str | None) -> PdfCheck:
+    n_pages = count_pages(pdf)
+    given = read_output_of(output, n_pages, separator)
+    name = "output" if isinstance(output, bytes) else str(output)
+    if not any(_text_of(page.prediction).strip() for page in given.pages):
+        raise UsageError(f"{name} is empty: there is nothing to compare with {pdf}.")
+    seen = [_seen(pdf, number, ocr=ocr) for number in range(1, n_pages + 1)]
+    words = [[atom for word in page.words for atom in atoms(word.text)] for page in seen]
+    if given.is_whole:
+        (whole,) = given.pages
+        text = _text_of(whole.prediction)
+        parts, share = split_into_pages(text, words)
+        if n_pages > 1:
+            seen = list(_with_whole_words(seen, frozenset(atoms(text))))
+    else:
+        text = "\n\n".join(_text_of(page.prediction) for page in given.pages)
+        parts, share = [], split_into_pages(text, words)[1]
+    if share < _OTHER_DOCUMENT and len(text.split()) >= _ENOUGH and _n_judged(seen):
+        raise UsageError(
+            f"Only {percent(share)} of the three-word sequences of {name} occur in {pdf}: is it the right "
+            "file?"
+        )
+    pages, texts = [], []
+    for page, part in _paired(seen, given, parts):
+        checked, own = _check_page(page[0], page[1], part)
+        pages.append(checked)
+        texts.append(own)
+    return PdfCheck(str(pdf), name, tuple(pages), tuple(texts))
+
+
+def _n_judged(seen: Sequence[SeenPage]) -> int:
+    return sum(page.source != "none" for page in seen)
+
+
+def _seen(pdf: Path, number: int, *, ocr: bool) -> SeenPage:
+    """What can be seen on a page; one that cannot be read costs itself alone."""
+    try:
+        return seen_page(pdf, number, ocr=ocr)
+    except PdfError as error:
+        return SeenPage(0.0, 0.0, (), "none", str(error))
+
+
+def _text_of(prediction: Prediction) -> str:
+    return markdown_of(prediction)
+
+
+def _paired(
+    seen: Sequence[SeenPage], given: GivenOutput, parts: Sequence[PagePart]
+) -> Iterator[tuple[tuple[int, SeenPage], _OwnOutput]]:
+    """Each page with its number, and with what the output has of it."""
+    by_number = {page.number: page for page in given.pages}
+    for number, page in enumerate(seen, start=1):
+        if given.is_whole:
+            whole = given.pages[0]
+            text, part = _text_of(whole.prediction), parts[number - 1]
+            if len(seen) == 1:
+                part = PagePart(((0, len(text)),))
+                own = whole.prediction if whole.prediction.text is None else None
+                yield (number, page), _OwnOutput(text, own or _as_text(text, whole), part, whole)
+                continue
+            own_text = part.text_in(text)
+            yield (number, page), _OwnOutput(own_text, _as_text(own_text, whole), part, whole, text)
+        elif (own_page := by_number.get(number)) is not None:
+            text = _text_of(own_page.prediction)
+            part = PagePart(((0, len(text)),))
+            yield (number, page), _OwnOutput(text, own_page.prediction, part, own_page)
+        else:
+            yield (number, page), _OwnOutput("", Prediction("", "", text=""), PagePart(), None)
+
+
+def _as_text(text: str, page: GivenPage) -> Prediction:
+    return Prediction("", "", text=text, format=page.prediction.format)
+
+
+class _OwnOutput:
+    """What an output has of one page, and where that stands in its file."""
+
+    def __init__(
+        self,
+        text: str,
+        prediction: Prediction,
+        part: PagePart,
+        given: GivenPage | None,
+        whole: str | None = None,
+    ) -> None:
+        self.text, self.prediction, self.file = text, prediction, "" if given is None else given.file
+        self._part, self._whole = part, text if whole is None else whole
+        self._first = None if given is None else given.first_line
+
+    def line_of(self, span: tuple[int, int] | None) -> int | None:
+        """The line of the file in which a place of the page's text stands; None if there are no lines."""
+        if span is None or self._first is None:
+            return None
+        place = self._part.place_of(span[0])
+        return self._first + self._whole.count("\n", 0, place)
+
+
+def _with_whole_words(seen: Sequence[SeenPage], said: frozenset[str]) -> Iterator[SeenPage]:
+    """The pages, with words that a hyphen parts at the end of one put together as the output has them."""
+    pages = list(seen)
+    for k in range(len(pages) - 1):
+        last = next((w for w in reversed(pages[k].words) if w.shown and not w.edge), None)
+        first = next((w for w in pages[k + 1].words if w.shown and not w.edge), None)
+        if last is None or first is None or not last.text.endswith(_HYPHENS):
+            continue
+        whole = last.text[:-1] + first.text
+        if set(atoms(whole)) <= said:
+            both = replace(last, text=whole)
+            pages[k] = replace(pages[k], words=_replaced(pages[k].words, last, both))
+            pages[k + 1] = replace(pages[k + 1], words=_replaced(pages[k + 1].words, first, None))
+    yield from pages
+
+
+def _replaced(words: Sequence[SeenWord], old: SeenWord, new: SeenWord | None) -> tuple[SeenWord, ...]:
+    return tuple(w for word in words if (w := new if word is old else word) is not None)
+
+
+# --- one page -----------------------------------------------------------------------------------------------
+
+
+def _check_page(number: int, seen: SeenPage, own: _OwnOutput) -> tuple[CheckedPage, str]:
+    text = own.text
+    if seen.source == "none":
+        return CheckedPage(number, seen.width, seen.height, seen.judged_by, 0, 0), text
+    evidence = compare(seen, own.prediction, text)
+    n_words, n_said = evidence.counts["words"], evidence.counts["said"]
+    kept = n_words - evidence.counts["lost"]
+    if n_words >= _FEW and kept <= _MISSING * n_words and n_said <= _MISSING * n_words:
+        findings: list[CheckFinding] = [_missing(number, evidence, n_words)]
+    else:
+        findings = list(_merged(list(_page_findings(number, seen, evidence, own)), evidence))
+    findings.sort(key=lambda f: list(KINDS).index(f.kind))
+    page = CheckedPage(number, seen.width, seen.height, seen.judged_by, n_words, n_said, tuple(findings))
+    return page, text
+
+
+def _missing(number: int, evidence: PageEvidence, n_words: int) -> CheckFinding:
+    first = " ".join(finding.text for finding in evidence.findings if finding.kind == "lost")
+    n_numbers = evidence.counts["numbers_lost"]
+    return CheckFinding("missing_page", number, first[:300], "", n_words, n_numbers, "high")
+
+
+def _page_findings(
+    number: int, seen: SeenPage, evidence: PageEvidence, own: _OwnOutput
+) -> Iterator[tuple[CheckFinding, tuple[int, ...]]]:
+    """Findings with the words of the page that they are about."""
+    comparison = evidence.comparison
+    texts = [atom.text for atom in comparison.page]
+    for found in evidence.findings:
+        kind: FindingKind = found.kind  # type: ignore[assignment]
+        if kind in ("invented", "doubled", "leaked"):
+            n = sum(map(counts, found.text.split()))
+            severity = _severity(kind, n, found.numbers)
+            place = own.line_of(found.span), own.file, found.span
+            finding = CheckFinding(kind, number, "", found.text, n, found.numbers, severity, "", (), *place)
+            yield finding, ()
+        elif kind == "altered":
+            for is_a_number, group in groupby(found.words, key=lambda i: is_number(texts[i])):
+                own_words = [i for i in group if not _is_bracketed(texts[i], comparison.said.get(i, ""))]
+                for words in ([i] for i in own_words) if is_a_number else [own_words] if own_words else ():
+                    yield _altered(number, evidence, own, words, is_a_number), tuple(words)
+        else:
+            yield _of_words(kind, number, found, own), found.words
+    for change in changed_around(seen, evidence, own.text):
+        place_of_number = evidence.places[change.place]
+        span = None if place_of_number is None else (place_of_number.start, place_of_number.end)
+        box = comparison.page[change.word].box.as_tuple()
+        place = own.line_of(span), own.file, span
+        yield (
+            CheckFinding(
+                "number", number, change.seen, change.said, 1, 1, "high", change.detail, (box,), *place
+            ),
+            (change.word,),
+        )
+
+
+def _is_bracketed(text: str, said: str) -> bool:
+    """Whether a word has TeX's angle brackets, which text layers give as `h` and `i`, and the output none."""
+    return text == f"h{said}i" and bool(said)
+
+
+def _of_words(kind: FindingKind, number: int, found: WordFinding, own: _OwnOutput) -> CheckFinding:
+    n = sum(map(counts, found.text.split()))
+    boxes = () if found.box is None else (found.box.as_tuple(),)
+    place = own.line_of(found.span), own.file, found.span
+    severity = _severity(kind, n, found.numbers)
+    return CheckFinding(kind, number, found.text, found.said, n, found.numbers, severity, "", boxes, *place)
+
+
+def _altered(
+    number: int, evidence: PageEvidence, own: _OwnOutput, words: Sequence[int], is_a_number: bool
+) -> CheckFinding:
+    """Altered words in a row, or one number."""
+    comparison = evidence.comparison
+    texts = [atom.text for atom in comparison.page]
+    said = " ".join(text for text, _ in groupby(comparison.said.get(i, "") for i in words) if text)
+    places = [evidence.places[at] for i in words if (at := comparison.at[i]) is not None]
+    known = [place for place in places if place is not None]
+    span = (min(p.start for p in known), max(p.end for p in known)) if known else None
+    boxes = tuple(comparison.page[i].box.as_tuple() for i in words)
+    detail = ""
+    if is_a_number:
+        detail = how_altered(texts[words[0]], said, following_number(texts, words[0]))
+    return CheckFinding(
+        "number" if is_a_number else "altered",
+        number,
+        " ".join(texts[i] for i in words),
+        said,
+        len(words),
+        len(words) if is_a_number else 0,
+        "high" if is_a_number else "medium",
+        detail,
+        boxes,
+        own.line_of(span),
+        own.file,
+        span,
+    )
+
+
+def _severity(kind: FindingKind, n_words: int, n_numbers: int) -> Severity:
+    if kind in ("joined", "split"):
+        return "low"
+    if kind in ("lost", "invented") and (n_words >= _LONG or n_numbers):
+        return "high"
+    return "medium"
+
+
+def _merged(
+    found: Sequence[tuple[CheckFinding, tuple[int, ...]]], evidence: PageEvidence
+) -> Iterator[CheckFinding]:
+    """Findings, with lost or moved lines that follow each other as one."""
+    open_one: CheckFinding | None = None
+    last = -1
+    for finding, words in found:
+        if open_one is not None:
+            between = range(last + 1, words[0]) if words else range(0)
+            is_next = words and words[0] > last and finding.kind == open_one.kind
+            if is_next and all(evidence.comparison.of_page[i] is WordStatus.PASSED for i in between):
+                open_one = _together(open_one, finding)
+                last = words[-1]
+                continue
+            yield open_one
+            open_one = None
+        if finding.kind in ("lost", "moved") and words:
+            open_one, last = finding, words[-1]
+        else:
+            yield finding
+    if open_one is not None:
+        yield open_one
+
+
+def _together(one: CheckFinding, other: CheckFinding) -> CheckFinding:
+    spans = [finding.span for finding in (one, other) if finding.span is not None]
+    span = (min(a for a, _ in spans), max(b for _, b in spans)) if spans else None
+    n_words, n_numbers = one.words + other.words, one.numbers + other.numbers
+    return replace(
+        one,
+        text=f"{one.text} {other.text}",
+        words=n_words,
+        numbers=n_numbers,
+        severity=_severity(one.kind, n_words, n_numbers),
+        boxes=(*one.boxes, *other.boxes),
+        span=one.span if one.kind == "lost" else span,
+    )

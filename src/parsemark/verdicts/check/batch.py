@@ -1,0 +1,252 @@
+"""Checks a folder of PDFs against a folder of outputs, document by document, and can be resumed.
+
+Each document is one line of `results.jsonl`; a line is written when its document is done, and a document with
+a line is not checked again unless its PDF or its output has changed. Memory does not grow with documents.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from parsemark.errors import ParsemarkError, UsageError
+from parsemark.formats.found_table import SUFFIXES
+from parsemark.pdf import made_with
+from parsemark.system import make_folder
+from parsemark.system.files import locked_folder
+from parsemark.verdicts.check import check
+from parsemark.verdicts.check.report import KINDS, SCHEMA_VERSION, Limit, PdfCheck
+
+RESULTS = "results.jsonl"
+_SUFFIXES = (*SUFFIXES, ".json", ".jsonl", "_content_list.json", "_middle.json")
+_NEEDED = ("kind", "page", "text", "output", "words", "numbers", "severity")
+"""Of a stored finding, what limits look at."""
+_WORST = 100
+_MAX_LINE = 64 * 2**20
+
+
+@dataclass
+class BatchSummary:
+    """The sums over all documents."""
+
+    documents: int = 0
+    pages: int = 0
+    words: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
+    """`ok`, `exceeded` (a limit), `error` and `no output`."""
+    counts: Counter[str] = field(default_factory=Counter)
+    """Words, numbers or pages by kind of finding."""
+    by_producer: dict[str, Counter[str]] = field(default_factory=dict)
+    """The same for each kind of program that made the PDFs, with `documents`, `pages` and `words`."""
+    worst: list[dict[str, Any]] = field(default_factory=list)
+    """The documents with most findings of severity high, then with most words in findings."""
+    failed: list[dict[str, str]] = field(default_factory=list)
+    """The first documents that could not be checked, with the reason."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The sums as plain data."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            **{name: getattr(self, name) for name in ("documents", "pages", "words", "worst", "failed")},
+            "statuses": dict(self.statuses),
+            "counts": {kind: self.counts[kind] for kind in KINDS},
+            "by_producer": {name: dict(own) for name, own in sorted(self.by_producer.items())},
+        }
+
+
+def check_folder(
+    pdfs: Path,
+    outputs: Path,
+    out: Path,
+    *,
+    ocr: Literal["auto", "off"] = "auto",
+    limits: Mapping[str, Limit] | None = None,
+    done: Callable[[int, int], None] = lambda _done, _all: None,
+) -> BatchSummary:
+    """Check every PDF below a folder against the output of the same name below another one.
+
+    `report.pdf` is checked against `report.md` (or another known ending), or against a folder `report`.
+    Results go to `results.jsonl` in `out`; they are kept as long as neither PDF nor output changes.
+
+    Raises:
+        UsageError: A folder does not exist, or has no PDF.
+    """
+    for folder in (pdfs, outputs):
+        if not folder.is_dir():
+            raise UsageError(f"{folder} is not a folder.")
+    names = pdf_names(pdfs)
+    if not names:
+        raise UsageError(f"{pdfs} has no PDF.")
+    make_folder(out)
+    with locked_folder(out):
+        keys = {line["document"]: line["key"] for line in results(out)}
+        with (out / RESULTS).open("a", encoding="utf-8") as journal:
+            if journal.tell() and not _ends_with_newline(out / RESULTS):
+                journal.write("\n")  # the line that was being written when the process ended
+            for number, name in enumerate(names, start=1):
+                output = output_of(outputs, name)
+                key = _key(pdfs / name, output, ocr)
+                if keys.get(name.as_posix()) != key:
+                    line = {"document": name.as_posix(), "key": key, **_result(pdfs / name, output, ocr)}
+                    journal.write(json.dumps(line, ensure_ascii=True) + "\n")
+                    journal.flush()
+                done(number, len(names))
+        return summarise(out, {name.as_posix() for name in names}, limits or {})
+
+
+def pdf_names(folder: Path) -> list[Path]:
+    """The PDFs below a folder, relative to it."""
+    inside = folder.resolve()
+    found = (path for path in folder.rglob("*") if path.suffix.lower() == ".pdf" and path.is_file())
+    return sorted(path.relative_to(folder) for path in found if path.resolve().is_relative_to(inside))
+
+
+def _ends_with_newline(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, 2)
+        return file.read(1) == b"\n"
+
+
+def output_of(outputs: Path, name: Path) -> Path | None:
+    """The output of a PDF: a file of its name, or a folder; None if there is none."""
+    base = outputs / name.with_suffix("")
+    places = [base.with_name(base.name + suffix) for suffix in _SUFFIXES]
+    places += [outputs / name.with_name(name.name + suffix) for suffix in _SUFFIXES]
+    inside = outputs.resolve()
+    found = (place for place in (*places, base) if place.exists())
+    return next((place for place in found if place.resolve().is_relative_to(inside)), None)
+
+
+def _key(pdf: Path, output: Path | None, ocr: str) -> str:
+    """Of the state of both files."""
+    files = [pdf] if output is None else [pdf, output]
+    if output is not None and output.is_dir():
+        files += sorted(output.iterdir())
+    states = [(path.name, (s := path.stat()).st_size, s.st_mtime_ns) for path in files]
+    return hashlib.sha256(repr((SCHEMA_VERSION, ocr, states)).encode()).hexdigest()[:16]
+
+
+def _result(pdf: Path, output: Path | None, ocr: Literal["auto", "off"]) -> dict[str, Any]:
+    if output is None:
+        return {"status": "no output", "message": "there is no output of this name"}
+    try:
+        found: PdfCheck = check(pdf, output, ocr=ocr)
+        producer = made_with(pdf)
+    except ParsemarkError as error:
+        return {"status": "error", "message": str(error)}
+    data = found.to_json()
+    return {"status": "ok", "producer": producer, **data}
+
+
+def results(out: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a batch, the last one of each document last; broken ones are passed over."""
+    path = out / RESULTS
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        while raw := file.readline(_MAX_LINE):
+            try:
+                line = json.loads(raw)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(line, dict) and {"document", "key", "status"} <= line.keys():
+                yield line
+
+
+def latest(out: Path, documents: set[str]) -> Iterator[dict[str, Any]]:
+    """The newest line of each of these documents."""
+    newest = {line["document"]: number for number, line in enumerate(results(out))}
+    for number, line in enumerate(results(out)):
+        if newest[line["document"]] == number and line["document"] in documents:
+            yield line
+
+
+def summarise(out: Path, documents: set[str], limits: Mapping[str, Limit]) -> BatchSummary:
+    """Sum up the results of some documents."""
+    found = BatchSummary()
+    worst: list[tuple[tuple[int, int], str, dict[str, Any]]] = []
+    for line in latest(out, documents):
+        found.documents += 1
+        status = line["status"]
+        if status == "ok":
+            findings = [finding for page in line["pages"] for finding in page["findings"]]
+            n_words = sum(page["words"] for page in line["pages"])
+            producer = found.by_producer.setdefault(line["producer"], Counter())
+            sums = Counter({"documents": 1, "pages": len(line["pages"]), "words": n_words, **line["counts"]})
+            producer.update(sums)
+            found.pages, found.words = found.pages + sums["pages"], found.words + n_words
+            found.counts.update(line["counts"])
+            exceeded = exceeded_limits(line, limits)
+            status = "exceeded" if exceeded else "ok"
+            n_high = sum(finding["severity"] == "high" for finding in findings)
+            rank = n_high, sum(finding["words"] for finding in findings)
+            entry = {"document": line["document"], "verdict": line["verdict"], "exceeded": exceeded}
+            heapq.heappush(worst, (rank, line["document"], entry))
+            if len(worst) > _WORST:
+                heapq.heappop(worst)
+        elif len(found.failed) < _WORST:
+            found.failed.append({"document": line["document"], "why": str(line.get("message", status))})
+        found.statuses[status] += 1
+    found.worst = [
+        entry for rank, _, entry in sorted(worst, key=lambda one: one[0], reverse=True) if any(rank)
+    ]
+    return found
+
+
+def exceeded_limits(line: Mapping[str, Any], limits: Mapping[str, Limit]) -> list[str]:
+    """The limits that a stored result exceeds."""
+    from parsemark.verdicts.check.report import CheckedPage, CheckFinding
+
+    pages = tuple(
+        CheckedPage(
+            page["number"],
+            page["width"],
+            page["height"],
+            page["judged_by"],
+            page["words"],
+            page["said"],
+            tuple(CheckFinding(**{name: finding[name] for name in _NEEDED}) for finding in page["findings"]),
+        )
+        for page in line["pages"]
+    )
+    return PdfCheck(line["pdf"], line["output"], pages).over(limits)
+
+
+def write_parquet(out: Path, pdfs: Path) -> Path:
+    """Write the findings of all PDFs of a folder as `findings.parquet`, one row each.
+
+    They are not held in memory.
+    """
+    import polars as pl
+
+    from parsemark.system.files import replacing
+    from parsemark.system.scratch import ScratchFolder
+
+    plain: dict[str, Any] = {
+        **{"document": pl.String, "producer": pl.String, "page": pl.Int64, "kind": pl.String},
+        **{"detail": pl.String, "severity": pl.String, "text": pl.String, "output": pl.String},
+        **{"words": pl.Int64, "numbers": pl.Int64, "line": pl.Int64, "file": pl.String},
+        **{"judged_by": pl.String, "boxes": pl.List(pl.List(pl.Float64))},
+    }
+    with ScratchFolder("parsemark-check-") as scratch:
+        rows = scratch / "rows.jsonl"
+        with rows.open("w", encoding="utf-8") as file:
+            for line in latest(out, {name.as_posix() for name in pdf_names(pdfs)}):
+                for page in line.get("pages", ()):
+                    for finding in page["findings"]:
+                        own = {"document": line["document"], "producer": line["producer"], **finding}
+                        own["judged_by"] = page["judged_by"]
+                        file.write(json.dumps({name: own[name] for name in plain}) + "\n")
+        target = out / "findings.parquet"
+        with replacing(target) as temporary:
+            if rows.stat().st_size:
+                pl.scan_ndjson(rows, schema=plain).sink_parquet(temporary)
+            else:
+                pl.DataFrame(schema=plain).write_parquet(temporary)
+    return target

@@ -1,0 +1,189 @@
+"""What words alone do not show of numbers: a lost sign, another unit, and how a number was altered."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from html import unescape
+from typing import NamedTuple
+
+from parsemark.matching.page_evidence import PageEvidence
+from parsemark.matching.words import WordStatus, atoms, is_number
+from parsemark.pdf import SeenPage, SeenWord
+
+_MINUS = "-\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d"
+_SIGNS = {**dict.fromkeys(_MINUS, "-"), "+": "+", "±": "±", "∓": "∓", "<": "<", ">": ">", "≤": "≤", "≥": "≥"}
+_AFTER = {"%": "%", "‰": "‰", "°": "°", "º": "°", "′": "′", "″": "″"}
+_MONEY = "$€£¥₹₩₽¢"
+_LETTERS = frozenset(
+    {
+        *(
+            "m",
+            "g",
+            "s",
+            "a",
+            "v",
+            "w",
+            "k",
+            "l",
+            "h",
+            "j",
+            "n",
+            "c",
+            "f",
+            "ml",
+            "dl",
+            "cl",
+            "km",
+            "cm",
+            "mm",
+        ),
+        *("um", "nm", "kg", "mg", "ug", "ng", "hz", "khz", "mhz", "ghz", "kb", "mb", "gb", "tb", "kw", "mw"),
+        *("gw", "kwh", "wh", "ma", "ms", "us", "ns", "kv", "mv", "pa", "kpa", "mpa", "bar", "psi", "mol"),
+        *("mmol", "db", "ft", "lb", "oz"),
+    }
+)
+"""Units as they are compared, without case."""
+_COMMANDS = {
+    r"\pm": "±", r"\mp": "∓", r"\leq": "≤", r"\le": "≤", r"\geq": "≥", r"\ge": "≥", r"\circ": "°",
+    r"\degree": "°", r"\%": "%", r"\$": "＄", r"\,": "", r"\mathrm": "", r"\text": "",
+}  # fmt: skip
+_NEAR = 0.6
+"""Heights of a line between a number and its sign or unit."""
+_AROUND = 24  # characters of an output before and behind a number
+_UNIT = re.compile(r"[^\W\d_]{1,3}")
+
+
+class NumberChange(NamedTuple):
+    """A number whose digits are kept and whose sign or unit is not."""
+
+    word: int  # of the page
+    place: int  # word of the output
+    detail: str
+    seen: str
+    said: str
+
+
+def how_altered(seen: str, said: str, following: str = "") -> str:
+    """How one number differs from another.
+
+    >>> how_altered("12.5", "125"), how_altered("1934", "1984"), how_altered("12", "1234", "34")
+    ('decimal point', 'digit', 'joined numbers')
+    >>> how_altered("1234", "34"), how_altered("17", "99")
+    ('lost digits', 'digits')
+    """
+    digits, others = (re.sub(r"\D", "", text) for text in (seen, said))
+    if digits == others:
+        return "decimal point"
+    if following and others == digits + re.sub(r"\D", "", following):
+        return "joined numbers"
+    if len(digits) == len(others):
+        differing = sum(a != b for a, b in zip(digits, others, strict=True))
+        return "digit" if differing == 1 else "digits"
+    if others and (digits.startswith(others) or digits.endswith(others)):
+        return "lost digits"
+    return "digits"
+
+
+def changed_around(seen: SeenPage, evidence: PageEvidence, text: str) -> Iterator[NumberChange]:
+    """The numbers that an output has without their sign, with another one, or with another unit."""
+    comparison = evidence.comparison
+    shown = [word for word in seen.words if word.shown]
+    owners = [k for k, word in enumerate(shown) for _ in atoms(word.text)]
+    for i, atom in enumerate(comparison.page):
+        if not is_number(atom.text) or atom.edge or comparison.of_page[i] is not WordStatus.KEPT:
+            continue
+        j = comparison.place[i]
+        place = None if j is None or j >= len(evidence.places) else evidence.places[j]
+        if place is None or j is None:
+            continue
+        k = owners[i]
+        word = shown[k].text
+        spot = _place_of_number(word, atom.text)
+        inside = _place_of_number(text[place.start : place.end], atom.text)
+        if spot is None or inside is None:
+            continue
+        first, last = _beside(shown, k, k - 1), _beside(shown, k, k + 1)
+        before, after = f"{first} {word[: spot[0]]}", f"{word[spot[1] :]} {last}"
+        start, end = place.start + inside[0], place.start + inside[1]
+        theirs = _plain(text[max(0, start - _AROUND) : start]), _plain(text[end : end + _AROUND])
+        yield from (
+            NumberChange(i, j, detail, f"{own}{atom.text}" if is_before else f"{atom.text} {own}".strip(),
+                         f"{other}{atom.text}" if is_before else f"{atom.text} {other}".strip())
+            for detail, own, other, is_before in _differences(before, after, *theirs)
+        )  # fmt: skip
+
+
+def _beside(shown: Sequence[SeenWord], k: int, other: int) -> str:
+    """The word beside one, if it is of the same line and not farther away than a blank."""
+    if not 0 <= other < len(shown) or shown[other].line != shown[k].line:
+        return ""
+    one, two = shown[min(k, other)].box, shown[max(k, other)].box
+    return shown[other].text if two.x0 - one.x1 <= _NEAR * max(one.height, two.height) else ""
+
+
+def _place_of_number(text: str, atom: str) -> tuple[int, int] | None:
+    """Where a number stands in a text, if that can be told: it is there once, spelled alike."""
+    digits = "[, ]?".join(atom) if atom.isdigit() else re.escape(atom)
+    composed = unicodedata.normalize("NFKC", text)
+    found = list(re.finditer(rf"(?<![\d.,]){digits}(?!\d)", composed))
+    return found[0].span() if len(found) == 1 and len(composed) == len(text) else None
+
+
+def _plain(text: str) -> str:
+    """A piece of an output without markup, with its line ends, commands as signs."""
+    line = unescape(text)
+    for command, sign in _COMMANDS.items():
+        line = line.replace(command, sign)
+    return line
+
+
+def _differences(
+    before: str, after: str, said_before: str, said_after: str
+) -> Iterator[tuple[str, str, str, bool]]:
+    own, other = _sign(before), _sign(said_before)
+    if own != other and own is not None and other is not None:
+        yield "sign", own, other, True
+    rest = re.split(r"\n|\||</t", said_after, maxsplit=1)[0]
+    if after.startswith(" ") and not rest.strip():
+        return  # the output ends a line here: what the page has behind the number may be no unit
+    mine, theirs = _unit(after), _unit(rest)
+    are_letters = mine in _LETTERS and theirs in _LETTERS
+    if mine != theirs and (are_letters or {mine, theirs} & set(_AFTER.values())):
+        yield "unit", mine, theirs, False
+
+
+def _sign(text: str) -> str | None:
+    """The sign before a number; empty if there is none, None if it may be a dash or the mark of a list."""
+    line = re.sub(r"<[^<>]*>$|[*_`{}$\\]+", "", text.rsplit("\n", 1)[-1]).rstrip(_MONEY + "＄")
+    bare = line.rstrip()
+    sign = _SIGNS.get(bare[-1:], "")
+    rest = bare[:-1].rstrip(_MONEY + "＄")
+    if sign == "-" and (line != bare or not rest or (rest[-1].isalnum() or rest[-1] in ").%]" + _MINUS)):
+        # A minus stands directly before its number, and behind a blank or a bracket.
+        return "-" if line == bare and not rest and "\n" not in text and "|" not in text else None
+    if sign in ("<", ">") and re.search(r"</?\w*$|<\w[^<>]*>$", bare):
+        return None
+    return sign
+
+
+def _unit(text: str) -> str:
+    """The unit directly behind a number, as it is compared; empty if there is none that is known."""
+    text = re.sub(r"^(?:[*_`{}$^\s\\]|</?su[bp]>|</?\w{1,6}>)+", "", text)
+    if not text:
+        return ""
+    if text[0] in _AFTER:
+        return _AFTER[text[0]]
+    word = _UNIT.match(text)
+    if not word or (len(text) > word.end() and (text[word.end()].isalnum() or text[word.end()] in "_-'’")):
+        return ""
+    folded = " ".join(atoms(word[0]))
+    if text[:1] in "µμ":
+        folded = "u" + " ".join(atoms(word[0][1:]))
+    return folded if folded in _LETTERS else ""
+
+
+def following_number(texts: Sequence[str], i: int) -> str:
+    """The number behind a word of a page, if there is one."""
+    return texts[i + 1] if i + 1 < len(texts) and is_number(texts[i + 1]) else ""

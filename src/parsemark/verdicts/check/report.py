@@ -1,0 +1,233 @@
+"""What a check found, as data: findings, pages, the verdict in one sentence, and limits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from parsemark.errors import UsageError
+from parsemark.plain_words import counted
+
+SCHEMA_VERSION = 1
+FindingKind = Literal[
+    "missing_page", "number", "lost", "altered", "invented", "moved", "doubled", "leaked", "joined", "split"
+]
+Severity = Literal["high", "medium", "low"]
+KINDS: dict[FindingKind, str] = {
+    "missing_page": "page without any of its text in the output",
+    "number": "number with another digit, sign, decimal point or unit",
+    "lost": "text of the PDF that the output lacks",
+    "altered": "word in whose place the output has a similar one",
+    "invented": "text of the output that nothing on the page supports",
+    "moved": "text that stands elsewhere in the output",
+    "doubled": "text that the output repeats",
+    "leaked": "text that is hidden or covered in the PDF",
+    "joined": "words without the blank between them",
+    "split": "word with a blank inside",
+}
+"""The kinds in the order in which a verdict names them, and what each is."""
+OF_OUTPUT = frozenset({"invented", "doubled", "leaked"})
+"""Kinds whose words are words of the output."""
+BoxSides = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFinding:
+    """One deviation of an output from its PDF."""
+
+    kind: FindingKind
+    page: int
+    """From 1."""
+    text: str
+    """The words on the page, as they are compared: without case and accents; empty where they are only in the
+    output."""
+    output: str
+    """The words in the output; empty where it lacks them."""
+    words: int
+    numbers: int
+    severity: Severity
+    detail: str = ""
+    """Of a number: digit, digits, lost digits, decimal point, sign, unit or joined numbers."""
+    boxes: tuple[BoxSides, ...] = ()
+    """Places on the page: left, top, right and bottom in points from its top left."""
+    line: int | None = None
+    """Line of the output, from 1; of lost text the line behind which it should stand. None for JSON."""
+    file: str = ""
+    """File of the output, where it is a folder."""
+    span: tuple[int, int] | None = None
+    """Characters of the page's output that are concerned, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPage:
+    """One page of the PDF."""
+
+    number: int
+    width: float
+    height: float
+    judged_by: str
+    """`text layer`, `OCR`, or `not judged`; with the reason behind a colon."""
+    words: int
+    """Words that can be seen, without running heads and page numbers."""
+    said: int
+    """Words of the output."""
+    findings: tuple[CheckFinding, ...] = ()
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the page shows text that an output can be compared with."""
+        return not self.judged_by.startswith("not judged")
+
+
+@dataclass(frozen=True)
+class PdfCheck:
+    """What `parsemark check` found in an output of a PDF."""
+
+    pdf: str
+    output: str
+    pages: tuple[CheckedPage, ...]
+    texts: tuple[str, ...] = field(default=(), repr=False)
+    """The output of each page, as text."""
+
+    @property
+    def findings(self) -> tuple[CheckFinding, ...]:
+        """All findings, page by page."""
+        return tuple(finding for page in self.pages for finding in page.findings)
+
+    def count(self, kind: FindingKind) -> int:
+        """How many words, numbers or pages are concerned."""
+        own = [finding for finding in self.findings if finding.kind == kind]
+        return len(own) if kind in ("number", "missing_page") else sum(finding.words for finding in own)
+
+    def share(self, kind: FindingKind) -> float:
+        """Share of the words of the PDF, or for text that only the output has, of those of the output."""
+        n_words = sum(finding.words for finding in self.findings if finding.kind == kind)
+        of = sum(page.said if kind in OF_OUTPUT else page.words for page in self.pages)
+        return n_words / of if of else 0.0
+
+    @property
+    def verdict(self) -> str:
+        """The result in one sentence: numbers and lost pages first."""
+        judged = [page for page in self.pages if page.is_judged]
+        unjudged = len(self.pages) - len(judged)
+        parts: list[str] = []
+        if n := self.count("missing_page"):
+            parts.append(f"{counted(n, 'page')} missing")
+        if n := self.count("number"):
+            parts.append(f"{counted(n, 'number')} altered")
+        pages = {kind: {f.page for f in self.findings if f.kind == kind} for kind in KINDS}
+        if lost := pages["lost"]:
+            parts.append(f"{len(lost)} of {counted(len(self.pages), 'page')} lost text")
+        for kind in ("altered", "invented", "moved", "doubled", "leaked", "joined", "split"):
+            if own := pages[kind]:
+                n = self.count(kind)
+                parts.append(f"{counted(n, 'word')} {kind} on {counted(len(own), 'page')}")
+        text = "; ".join(parts) if parts else f"no deviation found on {counted(len(judged), 'page')}"
+        if not judged:
+            text = f"none of {counted(len(self.pages), 'page')} could be judged"
+        elif unjudged:
+            text += f"; {counted(unjudged, 'page')} not judged"
+        return text[0].upper() + text[1:] + "."
+
+    def over(self, limits: Mapping[str, Limit]) -> list[str]:
+        """Return a sentence for each limit that is exceeded."""
+        found = []
+        for name, limit in limits.items():
+            kinds = _LIMITED[name]
+            value = sum(self.count(kind) for kind in kinds)
+            if name == "lost":  # the words of missing pages count among them
+                value = sum(finding.words for finding in self.findings if finding.kind in kinds)
+            shares = value / max(1, self._denominator(kinds))
+            if (shares if limit.is_share else value) > limit.value:
+                said = f"{100 * shares:.2f} %" if limit.is_share else str(value)
+                found.append(f"{name}: {said} is over the limit of {limit}")
+        return found
+
+    def _denominator(self, kinds: Sequence[FindingKind]) -> int:
+        return sum(page.said if kinds[0] in OF_OUTPUT else page.words for page in self.pages)
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as plain data: `check.schema.json` describes it."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "pdf": self.pdf,
+            "output": self.output,
+            "verdict": self.verdict,
+            "counts": {kind: self.count(kind) for kind in KINDS},
+            "pages": [
+                {
+                    "number": page.number,
+                    "width": round(page.width, 2),
+                    "height": round(page.height, 2),
+                    "judged_by": page.judged_by,
+                    "words": page.words,
+                    "said": page.said,
+                    "findings": [_finding_json(finding) for finding in page.findings],
+                }
+                for page in self.pages
+            ],
+        }
+
+
+def _finding_json(finding: CheckFinding) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        name: getattr(finding, name)
+        for name in (
+            "kind",
+            "page",
+            "text",
+            "output",
+            "words",
+            "numbers",
+            "severity",
+            "detail",
+            "line",
+            "file",
+        )
+    }
+    data["boxes"] = [[round(side, 1) for side in box] for box in finding.boxes]
+    data["span"] = None if finding.span is None else list(finding.span)
+    return data
+
+
+# --- limits -------------------------------------------------------------------------------------------------
+
+_LIMITED: dict[str, tuple[FindingKind, ...]] = {
+    "lost": ("lost", "missing_page"),
+    "altered": ("altered", "number"),
+    "numbers": ("number",),
+    "invented": ("invented",),
+    "moved": ("moved",),
+    "doubled": ("doubled",),
+    "leaked": ("leaked",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many words or numbers may be concerned, or which share of the words."""
+
+    value: float
+    is_share: bool
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:g} %" if self.is_share else f"{self.value:g}"
+
+
+def read_limit(text: str | float) -> Limit:
+    """Read a limit: `0.5%` is a share of the words, `3` a number of words.
+
+    >>> str(read_limit("0.5%")), str(read_limit("3"))
+    ('0.5 %', '3')
+    """
+    found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*(%?)\s*", str(text))
+    if not found or (found[2] and float(found[1]) > 100):
+        raise UsageError(f"The limit {str(text)[:40]!r} is not a number of words (3) or a share (0.5%).")
+    return Limit(float(found[1]) / 100 if found[2] else float(found[1]), bool(found[2]))
+
+
+def read_limits(given: Mapping[str, str | float | None]) -> dict[str, Limit]:
+    """Read all limits that are given; the names are those of `--max-NAME`."""
+    return {name: read_limit(text) for name, text in given.items() if text is not None}

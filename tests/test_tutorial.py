@@ -1,0 +1,20 @@
+"""The tutorial: each command prints what the page shows."""
+
+from pathlib import Path
+
+import pytest
+from scripts.write_tutorial import PAGE, run_page, without_times
+
+
+@pytest.mark.parsers
+def test_every_output_of_the_tutorial_is_as_shown(tmp_path: Path) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert without_times(run_page(text, tmp_path)) == without_times(text), (
+        "run `python -m scripts.write_tutorial` and read what changed"
+    )
+
+
+def test_times_are_not_compared() -> None:
+    row = "liteparse  0.54  0.01  0  Apache-2.0\n76 times cheaper"
+    assert without_times(row) == without_times(row.replace("0.01", "0.02").replace("76", "80"))
+    assert without_times(row) != without_times(row.replace("0.54", "0.55"))
