@@ -19,6 +19,17 @@ settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile("parsemark")
 
 
+@pytest.fixture(autouse=True)
+def settings_of_one_test() -> Iterator[None]:
+    """Undo what a command in this process leaves in the environment, such as the consent of `--yes`."""
+    before = {name: value for name, value in os.environ.items() if name.startswith("PARSEMARK_")}
+    yield
+    for name in [name for name in os.environ if name.startswith("PARSEMARK_")]:
+        if name not in before:
+            del os.environ[name]
+    os.environ.update(before)
+
+
 @pytest.fixture(scope="session")
 def reference_data() -> Path:
     """The folder with reference data; only `make conformance` sets it."""

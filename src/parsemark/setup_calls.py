@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -204,28 +205,44 @@ def parsers_install(
     from parsemark.parsers.trial import require_usable
     from parsemark.parsers.weights import ACCEPT, FETCH, FROM
 
-    os.environ[FETCH] = "1"
+    consent = {FETCH: "1"}
     if accept_licence:
-        os.environ[ACCEPT] = "1"
+        consent[ACCEPT] = "1"
     if weights_from is not None:
-        os.environ[FROM] = str(Path(weights_from).expanduser().absolute())
+        consent[FROM] = str(Path(weights_from).expanduser().absolute())
     tell = progress or (lambda parser, what: None)
     selected = parser_names() if list(names) == ["all"] else list(names)
-    if lock:
-        _write_locks(selected, tell)
-        return []
-    chosen = [get_parser(name) for name in selected]
-    failed = []
-    for number, parser in enumerate(chosen, start=1):
-        label = f"[{number}/{len(chosen)}] {parser.name}"
-        try:
-            require_usable(parser)
-            parser.install(partial(tell, label), received)
-            tell(label, "ready")
-        except ParserError as error:
-            failed.append(parser.name)
-            tell(label, str(error))
-    return failed
+    with _variables(consent):
+        if lock:
+            _write_locks(selected, tell)
+            return []
+        chosen = [get_parser(name) for name in selected]
+        failed = []
+        for number, parser in enumerate(chosen, start=1):
+            label = f"[{number}/{len(chosen)}] {parser.name}"
+            try:
+                require_usable(parser)
+                parser.install(partial(tell, label), received)
+                tell(label, "ready")
+            except ParserError as error:
+                failed.append(parser.name)
+                tell(label, str(error))
+        return failed
+
+
+@contextmanager
+def _variables(values: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables for one call only: consent to one download does not cover later ones."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _write_locks(names: Sequence[str], tell: Callable[[str, str], None]) -> None:
