@@ -29,7 +29,7 @@ def agreement(
     ] = None,
     neutral: Annotated[
         bool,
-        Option(help="Also score outputs in one neutral spelling, to measure the effect of serialisation."),
+        Option(help="Also score outputs rewritten in a neutral notation, to measure the effect of notation."),
     ] = True,
     workers: opt.Workers = None,
 ) -> None:

@@ -40,18 +40,18 @@ def bench(
     overwrite: opt.Overwrite = False,
     strict: opt.Strict = False,
     score: Annotated[
-        bool, Option(help="Score the outputs. With --no-score they are only stored, for `parsemark score`.")
+        bool, Option(help="Score the outputs. With --no-score, only store them for `parsemark score`.")
     ] = True,
     report: Annotated[bool, Option(help="Write the HTML report.")] = True,
     route: Annotated[
         Path | None,
-        Option(help="Rule written by `choose --route`: run its parser on each page."),
+        Option(help="Routing rule from `choose --route`: run the parser that it selects for each page."),
     ] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Run parsers on a corpus; print a leaderboard and write an HTML report.
 
-    CORPUS may be a folder of PDFs, Word or HTML files, one PDF, or `demo`. Where there is no truth, the
+    CORPUS may be a folder of PDFs, Word or HTML files, one PDF, or `demo`. For pages without truth, the
     protocol `evidence` compares the outputs with the PDFs. The same command resumes an interrupted run.
 
     Example: parsemark bench my-documents/ --parser pdfplumber --parser camelot
@@ -102,8 +102,8 @@ def try_file(
 ) -> None:
     """Run all installed parsers on one file and show their outputs side by side. No truth is needed.
 
-    With a single --parser and a page number, that parser's tables are printed here, with all that its worker
-    printed and the traceback of a failure.
+    With one --parser and one page, the parser's tables are printed here, with the messages of its worker and
+    the traceback of any failure.
 
     Example: parsemark try report.pdf
 

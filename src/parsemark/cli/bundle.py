@@ -128,7 +128,7 @@ def site(
         ),
     ] = None,
     verify: Annotated[
-        bool, Option("--verify", help="Score every bundle again; show only those that verify.")
+        bool, Option("--verify", help="Score every bundle again and show only those that pass.")
     ] = False,
     reports: Annotated[
         bool, Option("--reports/--no-reports", help="Write the full report of every leaderboard.")

@@ -17,7 +17,7 @@ from parsemark.plain_words import counted, visible
 if TYPE_CHECKING:
     from parsemark.verdicts.check import CheckFinding, Limit, PdfCheck
 
-_LIMIT = "Fail if more {}, as a number (3) or a share (0.5%)."
+_LIMIT = "Maximum of {}: a number (3) or a share (0.5%)."
 
 
 def check(
@@ -26,29 +26,29 @@ def check(
         Path,
         Argument(
             metavar="OUTPUT",
-            help="What a parser made of it: a file (.md, .html, .txt, .json, .jsonl) or a folder with a file "
-            "per page. For a folder of documents: the folder of their outputs, named as they are.",
+            help="Parser output: a file (.md, .html, .txt, .json, .jsonl) or a folder with a file "
+            "per page. For a folder of documents: a folder of outputs with the same names.",
         ),
     ],
     *,
-    max_lost: Annotated[str | None, Option(help=_LIMIT.format("words are lost"))] = None,
-    max_altered: Annotated[str | None, Option(help=_LIMIT.format("words or numbers are altered"))] = None,
-    max_numbers: Annotated[str | None, Option(help=_LIMIT.format("numbers are altered"))] = None,
-    max_invented: Annotated[str | None, Option(help=_LIMIT.format("words are invented"))] = None,
-    max_moved: Annotated[str | None, Option(help=_LIMIT.format("words have moved"))] = None,
-    max_doubled: Annotated[str | None, Option(help=_LIMIT.format("words are repeated"))] = None,
-    max_leaked: Annotated[str | None, Option(help=_LIMIT.format("hidden words are in the output"))] = None,
+    max_lost: Annotated[str | None, Option(help=_LIMIT.format("lost words"))] = None,
+    max_altered: Annotated[str | None, Option(help=_LIMIT.format("altered words and numbers"))] = None,
+    max_numbers: Annotated[str | None, Option(help=_LIMIT.format("altered numbers"))] = None,
+    max_invented: Annotated[str | None, Option(help=_LIMIT.format("invented words"))] = None,
+    max_moved: Annotated[str | None, Option(help=_LIMIT.format("moved words"))] = None,
+    max_doubled: Annotated[str | None, Option(help=_LIMIT.format("repeated words"))] = None,
+    max_leaked: Annotated[str | None, Option(help=_LIMIT.format("hidden words in the output"))] = None,
     json: Annotated[bool, Option("--json", help="Print the result as JSON.")] = False,
     html: Annotated[
         Path | None,
         Option(help="Write a page with the PDF beside the output and all findings marked."),
     ] = None,
     ocr: Annotated[
-        bool, Option("--ocr/--no-ocr", help="Read pages without a usable text layer by OCR, where installed.")
+        bool, Option("--ocr/--no-ocr", help="Use OCR, if installed, on pages without a usable text layer.")
     ] = True,
     page_separator: Annotated[
         str | None,
-        Option(help="Text between the pages of the output.", show_default="marks of pages, or the words"),
+        Option(help="Text between the pages of the output.", show_default="page marks, else the words"),
     ] = None,
     out: Annotated[
         Path | None,

@@ -35,10 +35,12 @@ def choose(
     workers: opt.Workers = None,
     timeout_s: opt.TimeoutS = api.TIMEOUT_S,
     cache: opt.Cache = True,
-    skip: Annotated[list[str] | None, Option(help="Page not to label; repeatable.")] = None,
+    skip: Annotated[
+        list[str] | None, Option(help="Page to leave out of the suggestions; repeatable.")
+    ] = None,
     route: Annotated[
         Path | None,
-        Option(help="File for a rule, learned from the labels, that assigns parsers to page types."),
+        Option(help="Write a routing rule, learned from the labels, that selects a parser per page type."),
     ] = None,
     annotate: Annotated[
         bool, Option("--annotate", help="Open `annotate` on the pages to label (folders only).")

@@ -19,23 +19,25 @@ from parsemark.system.files import write_text
 def compare(
     run: opt.RunArgument,
     first: Annotated[
-        str | None, Argument(help="Parser of the run; or the new run, where RUN is the old one.")
+        str | None, Argument(help="Parser of the run; or a newer run, if RUN is the older one.")
     ] = None,
-    second: Annotated[str | None, Argument(help="Parser to compare it with.")] = None,
+    second: Annotated[str | None, Argument(help="Second parser.")] = None,
     *,
     old: opt.Old = None,
     protocol: opt.Protocol = None,
-    slices: Annotated[bool, Option("--slices", help="Compare on each group of pages, too.")] = False,
+    slices: Annotated[bool, Option("--slices", help="Also compare on each slice (group of pages).")] = False,
     fail_below: Annotated[
         float | None,
-        Option(help="Two runs: exit 1 if a significant loss is below this difference, such as -0.01."),
+        Option(
+            help="With two runs: exit code 1 if a significant difference is below this value, such as -0.01."
+        ),
     ] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Compare two parsers of a run, or two runs: difference, interval and types of errors, in Markdown.
 
     Runs of different pages, corpora or protocol versions are not compared (exit code 2). The last lines link
-    to both outputs beside the truth, with differences marked cell by cell, in the report.
+    to the report, which shows both outputs beside the truth with the differing cells marked.
 
     Example: parsemark compare runs/demo pdfplumber camelot
 
@@ -101,7 +103,7 @@ def gate(
         Option(
             min=0,
             metavar="PAGES",
-            help="Number of pages on which to time both versions again here, in turns.",
+            help="Number of pages to time again here, alternating between both versions.",
         ),
     ] = 0,
     max_memory: Annotated[
@@ -115,9 +117,9 @@ def gate(
         Path | None, Option(help="Save the run as the new baseline in this folder if the gate passes.")
     ] = None,
     as_json: opt.Json = False,
-    markdown: Annotated[Path | None, Option(help="Write the table to this file, too.")] = None,
+    markdown: Annotated[Path | None, Option(help="Also write the table to this file.")] = None,
     junit: Annotated[Path | None, Option(help="Write all checks as JUnit XML.")] = None,
-    pictures: Annotated[Path | None, Option(help="Folder for pictures of the pages that got worst.")] = None,
+    pictures: Annotated[Path | None, Option(help="Folder for pictures of the pages that lost most.")] = None,
     link: Annotated[str | None, Option(help="Address of the report's folder, for links to pages.")] = None,
 ) -> None:
     """Check that a run is good enough and no worse than an old one. Exit code 1 if not.

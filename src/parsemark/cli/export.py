@@ -17,7 +17,7 @@ _MOST_LISTED = 3
 
 def export(
     runs: Annotated[
-        list[Path], Argument(help="Run directory. Tables may put several runs side by side.", metavar="RUN…")
+        list[Path], Argument(help="Run directory. Tables can show several runs side by side.", metavar="RUN…")
     ],
     *,
     format: Annotated[ExportFormat, Option(metavar="FORMAT", help="What to write; see above.")] = "markdown",
@@ -40,7 +40,7 @@ def export(
     link: Annotated[str | None, Option(help="Address that the badge links to.")] = None,
     bundle: Annotated[
         Path | None,
-        Option(help="Bundle of the run, to be verified; its scores must be the run's (badge)."),
+        Option(help="Bundle of the run to verify first; its scores must equal the run's (badge)."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -53,13 +53,13 @@ def export(
 
     - markdown, latex, csv: tables with 95 % confidence intervals, the leaderboard by default.
     - charts-pdf, charts-svg, charts-png: charts for a paper; needs `pip install 'parsemark[figures]'`.
-    - outputs-md, outputs-html, outputs-csv, outputs-json: what the parsers returned, a file per page, named
+    - outputs-md, outputs-html, outputs-csv, outputs-json: the parsers' outputs, one file per page, named
       after the PDFs.
     - badge: an SVG with score, interval and corpus.
     - failure: a folder with one page, its truth, the parser's output and worker, and the command that repeats
       the failure.
     - omnidocbench: result files of OmniDocBench, one set per profile that the run was scored with.
-    - benchmark: result files of the benchmark whose rules --protocol names.
+    - benchmark: result files in the format of another benchmark; choose it with --protocol.
 
     Example: parsemark export runs/demo --format latex --table soric-4
 

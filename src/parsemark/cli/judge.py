@@ -1,4 +1,4 @@
-"""`parsemark study judge`: what judges are worth and have answered; and their options."""
+"""`parsemark study judge`: tests of judges, their stored answers, and their options."""
 
 from __future__ import annotations
 
@@ -48,26 +48,26 @@ Answers = Annotated[
 
 
 def print_bill(console: Console, bill: Bill) -> None:
-    """Print what asking has cost."""
+    """Print the cost of the questions."""
     console.print(f"Spent now: ${bill.spent_usd:.4f} (as far as prices are known).")
     feared = bill.counted_usd - bill.spent_usd
     if feared > 1e-9:
         console.print(
-            f"Counted against --max-cost besides: ${feared:.4f}, the most that replies without token "
-            "counts, and requests without a reply, may have cost."
+            f"Also counted against --max-cost: ${feared:.4f}, the maximum cost of requests without a reply "
+            "and of replies without token counts."
         )
 
 
 def print_statuses(console: Console, statuses: Mapping[str, Mapping[str, int]], bill: Bill) -> None:
-    """What became of the questions, and what is left undone."""
+    """Print the number of questions by status, how to ask those left over, and the costs."""
     for judge, counts in statuses.items():
         listed = ", ".join(f"{n} {status}" for status, n in sorted(counts.items()))
         console.print(f"{judge}: {listed}.")
     undone = sum(counts.get("not_asked", 0) for counts in statuses.values())
     if undone:
         console.print(
-            f"{undone} questions were not asked: --max-cost was reached, or an endpoint failed for good "
-            "(see above). Mend that, or raise the limit: the same command goes on with them."
+            f"{undone} questions were not asked: --max-cost was reached, or an endpoint failed permanently "
+            "(see above). Fix the endpoint or raise the limit; the same command then asks the rest."
         )
     print_bill(console, bill)
 
@@ -81,8 +81,8 @@ def check(
 ) -> None:
     """Test whether instructions inside table cells change a judge's score.
 
-    `right` and `wrong` are the scores of a right and of the wrong table without such a cell. Exit code 1 if a
-    judge obeyed a cell, or if the check is void: no verdict on one of these two, or the same score for both.
+    Columns `right` and `wrong` have the scores of a correct and an incorrect table without such a cell. Exit
+    code 1 if a judge obeyed a cell, or if the check is void: one of these two has no score, or both agree.
 
     Example: parsemark study judge check "openai(model=gpt-5-mini)" --max-cost 1
     """
@@ -116,10 +116,9 @@ def matchers(
     max_cost: MaxCost = None,
     answers: Answers = None,
 ) -> None:
-    """Compare the deterministic matcher with one by language model, truth by truth.
+    """Compare the deterministic matcher with a language model, one true element at a time.
 
-    The model only points at parts of an output; what it copies wrongly is looked up, and what is not in the
-    output is not used.
+    The model only points at parts of the output. Inexact copies are looked up there; other text is ignored.
 
     Example: parsemark study judge matchers runs/demo --judge "openai(model=gpt-5-mini)"
     """
@@ -130,8 +129,8 @@ def matchers(
     for r in found.rows:
         numbers = (r.truths, r.same, r.different, r.only_rule, r.only_model, r.not_asked)
         listed.append((r.parser, *map(str, (*numbers, r.texts_exact, r.texts_recovered, r.texts_lost))))
-    console, title = plain_console(), "Truths, matched by rule and by language model"
-    console.print(plain_table((*names, "copied", "mended", "made up"), listed, title=title))
+    console, title = plain_console(), "True elements, matched by rule and by language model"
+    console.print(plain_table((*names, "copied", "corrected", "made up"), listed, title=title))
     print_bill(console, found.bill)
     if found.bill.over_usd:
         raise typer.Exit(1)
@@ -139,7 +138,7 @@ def matchers(
 
 @app.command("answers", cls=Command)
 def show_answers(answers: Answers = None) -> None:
-    """Show how many answers of judges are stored, and what they cost.
+    """Show the number and cost of the stored answers of judges.
 
     Example: parsemark study judge answers
     """

@@ -71,10 +71,13 @@ def _show_version(wanted: bool) -> None:
 def root(
     context: typer.Context,
     config: Annotated[
-        Path | None, Option(help="Settings of `bench` and `gate`.", show_default="parsemark.toml")
+        Path | None, Option(help="File with settings for `bench` and `gate`.", show_default="parsemark.toml")
     ] = None,
     trust_config: Annotated[
-        bool, Option("--trust-config", help="Run the scripts that a parsemark.toml of this folder names.")
+        bool,
+        Option(
+            "--trust-config", help="Allow the parsemark.toml in this folder to run the scripts that it lists."
+        ),
     ] = False,
     version: Annotated[
         bool, Option("--version", callback=_show_version, is_eager=True, help="Show the version.")

@@ -1,6 +1,6 @@
-"""What commands share: options (the defaults of those that the API has too are in `api.py`), and plain help.
+"""Options shared by commands, and plain help texts. Defaults that the API shares are in `api.py`.
 
-Help drawn with rich would start half as fast, and read worse in a pipe.
+Help rendered with rich would take twice as long to start, and be harder to read in a pipe.
 """
 
 import os
@@ -53,7 +53,7 @@ def _paragraphs(command: TyperCommand) -> list[str]:
 
 
 class Commands(TyperGroup):
-    """A group that lists its commands by panel, with whole sentences."""
+    """A group that lists its commands by panel, each with its whole first sentence."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands."""
@@ -74,7 +74,7 @@ Made = TypeVar("Made")
 
 
 def fill(make: Callable[..., Made], given: Mapping[str, Any], **others: Any) -> Made:
-    """Call something with the options of a command that are called like its parameters, and with `others`."""
+    """Call `make` with those options of a command that are its parameters, and with `others`."""
     own = {name: given[name] for name in signature(make).parameters if name in given}
     return make(**{**own, **others})
 
@@ -85,7 +85,7 @@ CORPUS = (
 )
 Corpus = Annotated[str, Option("--corpus", "-c", help=CORPUS)]
 CorpusArgument = Annotated[str, Argument(metavar="CORPUS", help=CORPUS)]
-# Commands whose main argument is a corpus also take it as `--corpus`, as the others do.
+# Commands whose main argument is a corpus also accept it as `--corpus`, like the other commands.
 CorpusToo = Annotated[str | None, Option("--corpus", "-c", hidden=True)]
 Parsers = Annotated[
     list[str] | None,
@@ -114,7 +114,7 @@ RunArgument = Annotated[
     Path,
     Argument(
         metavar="RUN",
-        help="Run directory; or the corpus that `bench` ran on: `demo` is runs/demo.",
+        help="Run directory, or the name of its corpus: `demo` stands for runs/demo.",
         show_default=False,
     ),
 ]
@@ -127,7 +127,7 @@ Json = Annotated[
 ]
 Executor = Annotated[
     str,
-    Option(help="Where work runs: `local`, `ray`, or the address of a Ray cluster: `ray:HOST:6379`."),
+    Option(help="Where to run: `local`, `ray`, or the address of a Ray cluster such as `ray:HOST:6379`."),
 ]
 Protocols = Annotated[
     list[str] | None,
@@ -153,7 +153,7 @@ AllowLocalBuilds = Annotated[
         "--allow-local-builds",
         callback=_allow_local_builds,
         expose_value=False,
-        help="Build parsers' packages that come from folders or repositories; that runs their code.",
+        help="Allow building parser packages from local folders or repositories, which runs their code.",
     ),
 ]
 
@@ -170,7 +170,7 @@ FetchWeights = Annotated[
         "-y",
         callback=_fetch_weights,
         expose_value=False,
-        help="Fetch the weights of parsers that are not here yet, without asking.",
+        help="Download missing parser weights without asking.",
     ),
 ]
 Browser = Annotated[bool, Option("--browser/--no-browser", help="Open the result in a browser.")]

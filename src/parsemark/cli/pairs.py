@@ -13,7 +13,7 @@ from parsemark import research_calls
 from parsemark.cli import judge as judging
 from parsemark.cli import options as opt
 from parsemark.cli.printing import plain_console, plain_table, stages
-from parsemark.plain_words import rounded
+from parsemark.plain_words import counted, rounded
 from parsemark.research_calls import CONCURRENCY, is_standard
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def pairs(
     workers: Annotated[int, Option(min=1, help="Number of processes.")] = 1,
     raw: Annotated[
         bool,
-        Option("--raw", help="Keep the white space of HTML as written, as the reference implementations do."),
+        Option("--raw", help="Keep the white space of HTML unchanged, like the reference implementations."),
     ] = False,
     judges: judging.Judges = None,
     repeats: judging.Repeats = 1,
@@ -70,7 +70,9 @@ def pairs(
         found = opt.fill(research_calls.pairs, locals(), judges=judges or ())
     console = plain_console(stderr=is_standard(out))
     for judge, scores in found.judges.items():
-        console.print(f"{judge}: mean {sum(scores) / len(scores):.3f} of 10 over {len(scores)}.")
+        console.print(
+            f"{judge}: mean score {sum(scores) / len(scores):.3f} of 10 over {counted(len(scores), 'pair')}."
+        )
     if found.bill is not None:
         judging.print_statuses(console, found.statuses, found.bill)
     if found.metrics:

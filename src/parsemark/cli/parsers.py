@@ -31,7 +31,7 @@ parsers = typer.Typer(
 
 @parsers.command("list", cls=opt.Command)
 def list_parsers() -> None:
-    """List the parsers with licence, what they return, what they need, and whether they can run here.
+    """List the parsers: licence, output, requirements, and whether each can run here.
 
     Example: parsemark parsers list
     """
@@ -56,7 +56,7 @@ _WIDE = 140  # columns that the whole table needs; in fewer, each parser has lin
 
 
 def _columns(entry: Available) -> tuple[str, ...]:
-    """Return one row of the list; a plug-in that is broken says so in its own row."""
+    """Return one row of the list; the row of a broken plug-in has its error."""
     return (
         (entry.name, *(text for _, text in entry.details))
         if entry.details
@@ -65,7 +65,7 @@ def _columns(entry: Available) -> tuple[str, ...]:
 
 
 def _print_narrow(console: Console, name: str, *columns: str) -> None:
-    """Print one parser in a narrow terminal: what one must type is never cut."""
+    """Print one parser in a narrow terminal, without cutting anything that users must type."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -82,8 +82,7 @@ def install(
         bool,
         Option(
             "--lock",
-            help="Instead, write versions of packages and hashes of fetched weights to lock files beside "
-            "each script.",
+            help="Only write lock files beside each script, with package versions and hashes of weights.",
         ),
     ] = False,
     accept_licence: Annotated[
@@ -100,8 +99,8 @@ def install(
 ) -> None:
     """Fetch the weights of parsers and build their environments now instead of on first use.
 
-    An interrupted command continues where it stopped. `HF_ENDPOINT` names a mirror of the hub, and `HF_TOKEN`
-    opens gated repositories.
+    The same command resumes an interrupted installation. `HF_ENDPOINT` selects a mirror of the hub, and
+    `HF_TOKEN` opens gated repositories.
 
     Example: parsemark parsers install docling
     """

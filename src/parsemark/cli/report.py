@@ -1,4 +1,4 @@
-"""`parsemark report` and `query`: a run as web pages, and in SQL."""
+"""`parsemark report` and `query`: show a run as web pages, and query it in SQL."""
 
 import sys
 from pathlib import Path
@@ -21,13 +21,16 @@ def report(
     old: opt.Old = None,
     also: Annotated[
         list[Path] | None,
-        Option(help="Run on another corpus, selectable on the leaderboard; repeatable."),
+        Option(help="Run on another corpus to add to the leaderboard; repeatable."),
     ] = None,
     single_file: Annotated[
         bool, Option("--single-file", help="Write one HTML file that opens from disk, to attach or archive.")
     ] = False,
     max_mb: Annotated[
-        float, Option(min=1, help="Maximum size of that file, in MB. The worst and differing pages are kept.")
+        float,
+        Option(
+            min=1, help="Maximum size of the single file, in MB. The worst and most different pages are kept."
+        ),
     ] = 20.0,
 ) -> None:
     """Write the HTML report of a run: the answer, every page with its outputs, charts.

@@ -39,14 +39,17 @@ def score(
     add: Annotated[
         list[str] | None,
         Option(
-            help="Add a parser made of the run's outputs; repeatable: `ensemble` (tables voted cell by "
-            "cell), `estimated(parser=NAME)` (confidences for a parser without any) or "
+            help="Add a parser derived from the run's outputs; repeatable: `ensemble` (tables voted cell by "
+            "cell), `estimated(parser=NAME)` (confidences for a parser that reports none) or "
             "`calibrated(parser=NAME)`."
         ),
     ] = None,
     fitted_on: Annotated[
         Path | None,
-        Option(help="Run that --add fits confidences on.", show_default="this run, on other documents"),
+        Option(
+            help="Run whose tables --add uses to fit confidences.",
+            show_default="this run, on other documents",
+        ),
     ] = None,
     remove: Annotated[list[str] | None, Option(help="Remove this parser from the run; repeatable.")] = None,
     workers: opt.Workers = None,
@@ -70,7 +73,7 @@ def score(
     """Score outputs that you already have, or score a run again. Nothing is parsed.
 
     A page without an output counts as a miss. To compare several parsers, score their outputs into one run
-    (`--out`). A run follows its corpus: where the truth has been corrected since, the new truth counts.
+    (`--out`). Scoring uses today's truth, with all corrections made since the run.
 
     Example: parsemark score my-outputs/ --corpus my-documents/ --name my-parser
 

@@ -33,7 +33,7 @@ def stable(
         list[str] | None,
         Option(
             "--variant",
-            help="Rewriting: again, threads, objects, painting, streams, fonts, split, claim, …; repeatable.",
+            help="Way to rewrite pages: again, threads, objects, painting, streams, fonts, …; repeatable.",
         ),
     ] = None,
     pages: opt.Pages = None,
@@ -47,8 +47,8 @@ def stable(
 
     Example: parsemark stable --parser pdfplumber --pages 10
 
-    Each page is rewritten in ten ways that look the same. The table shows how many scores move, and how many
-    outputs change in words or tables. Every row is in OUT/stability.parquet.
+    Each page is rewritten in ten ways that look the same. The table shows how many scores change, and how
+    many outputs differ in words or tables. OUT/stability.parquet has one row per page and variant.
     """
     console = plain_console()
     with running.stoppable(console) as events, page_progress("Rewriting pages", None) as progress:

@@ -39,7 +39,7 @@ def run(
     *,
     metrics: Annotated[
         list[str] | None,
-        Option("--metric", "-m", help="Metric to compare, or grits_avg, score_avg; repeatable."),
+        Option("--metric", "-m", help="Metric to compare, such as reader or grits_avg; repeatable."),
     ] = None,
     out: Annotated[Path, Option(metavar="DIR", help="Folder of the results.")] = Path("study"),
     prepare: Annotated[
@@ -59,10 +59,10 @@ def run(
 ) -> None:
     """Correlate metrics, stored values and judges with the mean human rating.
 
-    Writes `correlations.json`, `study.json` (agreement of raters, counts, prompts, costs, where our values
-    differ from stored ones, and which pairs are in sample), `scores.jsonl`, `scatter.png` and
-    `disagreements.html`. Pairs with an empty extraction are left out of correlations and counted; broken
-    entries are reported and counted.
+    Writes `correlations.json`, `study.json`, `scores.jsonl`, `scatter.png` and `disagreements.html`. In
+    study.json are rater agreement, counts, prompts, costs, differences from stored values, and the pairs that
+    a metric was fitted to. Pairs with an empty extraction are counted but not used in correlations.
+    Unreadable entries are reported and counted.
 
     Example: parsemark study run ratings.json --metric reader --metric teds --out studies/tables
     """
@@ -92,7 +92,7 @@ def _print(console: Console, study: Study) -> None:
         interval = "–" if found.ci95 is None else f"{found.ci95[0]:z.3f} to {found.ci95[1]:z.3f}"
         ranks = (rounded(found.spearman), rounded(found.kendall), str(found.n))
         rows.append((column.name, source, rounded(found.pearson), interval, *ranks))
-    names = ("column", "source", "Pearson", "95 % interval", "Spearman", "Kendall", "pairs")
+    names = ("column", "source", "Pearson", "95 % CI", "Spearman", "Kendall", "pairs")
     _print_table(console, "Correlation with people", names, rows, words=2)
     missing: dict[tuple[str, str], list[str]] = {}
     for name, found in result.correlations.items():
@@ -107,7 +107,7 @@ def _print(console: Console, study: Study) -> None:
         alone = ", ".join(rounded(value) for value in agreement.leave_one_out)
         console.print(
             f"Raters: {agreement.n_raters}, Krippendorff's alpha {rounded(agreement.alpha)}, mean difference "
-            f"{rounded(agreement.mean_absolute_difference, 2)}; each against the others: {alone}."
+            f"{rounded(agreement.mean_absolute_difference, 2)}; correlation with the others' mean: {alone}."
         )
     console.print(
         f"{counted(len(result.ratings.pairs), 'pair')}, {result.n_empty} with an empty extraction (left "

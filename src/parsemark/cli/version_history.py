@@ -72,7 +72,7 @@ def bisect(
     command: Annotated[
         str | None,
         Option(
-            help="Command that decides instead: exit code 0 is good, 125 skips. `python` is the version's."
+            help="Command that tests a version: exit code 0 is good, 125 skips; `python` is the version's."
         ),
     ] = None,
     repo: Annotated[
@@ -111,7 +111,7 @@ def bisect(
 
 
 def _show_both(run: Run, parser: str, found: Bisection) -> None:
-    """Both outputs: as a difference here, and beside the truth in the report."""
+    """Print the difference of both outputs, and a link to both beside the truth in the report."""
     from parsemark.report.comparison_text import side_by_side
     from parsemark.report.repro import output_difference
 
@@ -121,5 +121,5 @@ def _show_both(run: Run, parser: str, found: Bisection) -> None:
     try:
         found_between: Any = api.compare(run, bad, good)
         typer.echo(side_by_side(run, found_between), nl=False)
-    except UsageError:  # without a truth no score compares them, but their pages can be looked at
+    except UsageError:  # without truth they have no scores to compare, but their pages can be viewed
         typer.echo(f"Report: {page}")

@@ -22,11 +22,11 @@ Port = Annotated[int, Option(min=0, max=65535, help="Port to serve; 0 for any fr
 
 
 def announce(link: str, links: Mapping[str, str], *, browser: bool) -> None:
-    """Say where to go, and go there if somebody is at the terminal."""
+    """Print the links, and open the first in a browser if the output is a terminal."""
     width = max(len(name) for name in links)
     for name, target in links.items():
         typer.echo(f"{name:<{width}}  {target}")
-    typer.echo("Everything is saved as it is given. Stop with Ctrl-C.")
+    typer.echo("Every change is saved immediately. Stop with Ctrl-C.")
     sys.stdout.flush()
     if browser and sys.stdout.isatty():
         import webbrowser
@@ -53,10 +53,10 @@ def rate(
     overwrite: Annotated[bool, Option("--overwrite", help="Replace RATINGS.json.")] = False,
     browser: opt.Browser = True,
 ) -> None:
-    """Let people rate pairs of tables in a browser, blind to the parser.
+    """Let people rate pairs of tables in a browser, without seeing which parser made them.
 
-    Ratings are kept in FILE.ratings.sqlite as they are given; the server can be stopped and started at any
-    time. Only this machine is served unless --host names another interface; then the link holds a token.
+    Every rating is saved immediately in FILE.ratings.sqlite, so the server can be restarted at any time. Only
+    this machine can connect, unless --host is another interface; then the link contains a token.
 
     Example: parsemark study rate pairs.json
     """
@@ -72,10 +72,10 @@ def rate(
     if export is not None:
         if export.exists() and export.samefile(file):
             raise UsageError(
-                f"{export} holds the pairs, and the export only those that are rated. Name another."
+                f"{export} is the file of pairs; the export holds rated pairs only. Choose another file."
             )
         if export.exists() and not overwrite:
-            raise UsageError(f"{export} exists. Name another file, or use --overwrite.")
+            raise UsageError(f"{export} already exists. Choose another file, or use --overwrite.")
         _say_problems(file, tasks.problems)
         store = RatingStore(ratings_path(file), tasks, repeats)
         found = ratings_of(store)
@@ -107,7 +107,7 @@ def annotate(
         Option(
             "--run",
             metavar="RUN",
-            help="Run whose parsers' agreement is the starting point; repeatable.",
+            help="Run that provides the starting point: the agreement of its parsers; repeatable.",
             show_default="runs/DIR",
         ),
     ] = None,
@@ -116,7 +116,7 @@ def annotate(
     ] = None,
     disputes: Annotated[
         Path | None,
-        Option(help="File from a report's “This truth is wrong”: show its pages first."),
+        Option(help="File from “This truth is wrong” in a report: show its pages first."),
     ] = None,
     host: Host = "127.0.0.1",
     port: Port = 8421,
@@ -124,10 +124,9 @@ def annotate(
 ) -> None:
     """Make truth for your own documents in a browser, starting from what several parsers agree on.
 
-    Each page that is accepted is written as DOCUMENT.pN.json beside its PDF, which every command reads, in
-    place of the truth that was there. Every edit is kept in DIR/.parsemark-annotate.sqlite; the server can be
-    stopped and started at any time. Serves this machine alone unless --host names another interface; then the
-    link holds a token.
+    An accepted page is written as DOCUMENT.pN.json beside its PDF, replaces its earlier truth, and is read by
+    every command. Edits are saved in DIR/.parsemark-annotate.sqlite, so the server can be restarted at any
+    time. Only this machine can connect, unless --host is another interface; then the link contains a token.
 
     Example: parsemark annotate my-documents/ --run runs/my-documents
     """
@@ -140,7 +139,7 @@ def annotate(
     place = Path(corpus.removeprefix("folder:"))
     folder = place.parent if place.is_file() else place  # the truth of a file lies beside it
     if not folder.is_dir():
-        raise UsageError(f"There is no folder {folder}. Give a folder of PDFs.")
+        raise UsageError(f"{folder} is not a folder. Give a folder of PDFs.")
     default = Path("runs") / (place.stem if place.is_file() else folder.resolve().name)
     chosen = runs if runs is not None else [default] if (default / "manifest.json").is_file() else []
     entries = read_disputes(disputes) if disputes is not None else ()

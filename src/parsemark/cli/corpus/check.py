@@ -39,7 +39,7 @@ def check(
         Option(metavar="CORRECTIONS", help="Write a copy with the corrections of this file to --out."),
     ] = None,
     disputes: Annotated[
-        Path | None, Option(help="File from a report's “This truth is wrong”: list its entries, too.")
+        Path | None, Option(help="File from “This truth is wrong” in a report: also list its entries.")
     ] = None,
     limit: Annotated[int, Option(min=0, help="Maximum number of findings to list; 0 lists all.")] = 20,
     strict: opt.Strict = False,

@@ -26,7 +26,7 @@ def info(
     ] = False,
     tags: Annotated[
         bool,
-        Option("--tags", help="CORPUS is one tagged PDF: report its structure tree, and where it is wrong."),
+        Option("--tags", help="Report the structure tree of CORPUS, one tagged PDF, and the errors in it."),
     ] = False,
     picture: Annotated[
         str | None, Option(metavar="PAGE", help="Write a picture of this page with the boxes of its truth.")
@@ -34,7 +34,9 @@ def info(
     out: Annotated[
         Path | None, Option("--out", "-o", help="File of the picture.", show_default="PAGE.png")
     ] = None,
-    full: Annotated[bool, Option("--full", help="List all values of an attribute, not only twelve.")] = False,
+    full: Annotated[
+        bool, Option("--full", help="List all values of each attribute (default: twelve).")
+    ] = False,
     as_json: Annotated[bool, Option("--json", help="Print the result as JSON.")] = False,
     strict: opt.Strict = False,
 ) -> None:
@@ -111,13 +113,13 @@ def export(
     format: Annotated[Format, Option(metavar="FORMAT", help="What to write; see above.")],
     out: Annotated[Path, Option("--out", "-o", help="File (assertions, olmocr) or folder to write.")],
 ) -> None:
-    """Write what a corpus holds for use in other programs.
+    """Export a corpus for use in other programs.
 
     - detector: page pictures, words with boxes and a list of images, for a table detector that runs
       elsewhere. The parser `tatr(detect=file)` reads its COCO file.
     - assertions: yes/no statements that follow from the truth, one JSON line each, for
       `answers(facts=FILE)`.
-    - olmocr: the same in the form of olmOCR-bench.
+    - olmocr: the same statements in the format of olmOCR-bench.
 
     Example: parsemark corpus export my-corpus/ --format assertions --out assertions.jsonl
     """

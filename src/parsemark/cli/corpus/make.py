@@ -55,10 +55,8 @@ def make(
     *,
     out: opt.NewCorpus,
     pages: Annotated[int | None, Option(min=1, help="Number of pages.")] = None,
-    seed: Annotated[int | None, Option(help="The same seed gives the same corpus.")] = None,
-    corpus: Annotated[
-        str | None, Option("--corpus", "-c", help="Corpus whose pages are copied with changes.")
-    ] = None,
+    seed: Annotated[int | None, Option(help="Random seed; the same seed gives the same corpus.")] = None,
+    corpus: Annotated[str | None, Option("--corpus", "-c", help="Corpus to copy with changes.")] = None,
     workers: opt.Processes = None,
 ) -> None:
     """Make a corpus: synthetic pages, pages of LaTeX sources, or changed copies of another corpus."""
@@ -85,7 +83,7 @@ def sample(
     ] = None,
     encoder: Annotated[
         str | None,
-        Option(help="Compare pages by a network: `resnet50` (needs torchvision), or `MODULE:FUNCTION`."),
+        Option(help="Network that compares pages: `resnet50` (needs torchvision), or `MODULE:FUNCTION`."),
     ] = None,
 ) -> None:
     """Sample representative pages from many PDFs, balanced over page types and documents.
@@ -123,7 +121,7 @@ def import_truth(
     workers: opt.Processes = None,
     executor: opt.Executor = api.EXECUTOR,
 ) -> None:
-    """Import the truth that documents carry themselves, in PDF tags or in their sources, into a corpus.
+    """Make a corpus from truth that documents contain: PDF tags, or source files beside the PDFs.
 
     Example: parsemark corpus import my-pdfs/ --from tagged --out my-corpus
     """

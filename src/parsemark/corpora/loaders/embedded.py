@@ -7,7 +7,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from glob import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -77,7 +76,7 @@ def read_truth(task: ImportTask) -> ImportedDocument:
 
 
 def _load(root: Path, origin: str) -> Corpus:
-    """Load the truth of all PDFs below a folder; PDFs without truth are left out, with a remark."""
+    """Load the truth of all PDFs below a folder; leave out PDFs without truth, with a remark."""
     remarks: list[Remark] = []
 
     def read(pdf: Path, _: SampleIds) -> list[Sample]:
@@ -93,9 +92,19 @@ def _load(root: Path, origin: str) -> Corpus:
     )
 
 
-load_embedded = partial(_load, origin="embedded")
-load_tagged = partial(_load, origin="tagged")
-load_source_pairs = partial(_load, origin="source-pairs")
+def load_embedded(root: Path) -> Corpus:
+    """Load all truth that PDFs contain: structure trees, outlines, links and forms."""
+    return _load(root, "embedded")
+
+
+def load_tagged(root: Path) -> Corpus:
+    """Load truth from the structure trees of tagged PDFs."""
+    return _load(root, "tagged")
+
+
+def load_source_pairs(root: Path) -> Corpus:
+    """Load truth from the source file (LaTeX, Word, HTML, …) beside each PDF."""
+    return _load(root, "source-pairs")
 
 
 def _document(origin: str, pdf: Path, root: Path) -> TaggedDocument:
