@@ -622,6 +622,7 @@ def export(
     score: str | None = None,
     link: str | None = None,
     bundle: str | Path | None = None,
+    dataset: str | None = None,
     out: str | Path | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> str | list[Path]:
@@ -636,8 +637,9 @@ def export(
         parsers: Parsers to export; by default all.
         page: The page to export (failure).
         score: Score to show (badge); by default the primary score.
-        link: Address that the badge links to.
+        link: Address that the badge links to, or of the results (hf-eval).
         bundle: Bundle of the run, to be verified; its scores must be the run's (badge).
+        dataset: Dataset of the corpus on the Hugging Face Hub, as `OWNER/NAME` (hf-eval).
         out: File or folder to write; tables are returned as text without it.
         progress: Called with what is being written.
 
@@ -657,6 +659,7 @@ def export(
         score=score,
         link=link,
         bundle=None if bundle is None else Path(bundle),
+        dataset=dataset,
         out=None if out is None else Path(out),
         progress=progress or (lambda _: None),
     )

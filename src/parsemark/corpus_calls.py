@@ -171,6 +171,13 @@ def corpus_info(corpus: str | Path | Corpus, *, strict: bool = False) -> CorpusI
     return info(api.open_corpus(corpus, strict=strict))
 
 
+def croissant(corpus: str | Path | Corpus) -> dict[str, Any]:
+    """Return Croissant metadata of a corpus, one record per page; the pages themselves are not part of it."""
+    from parsemark.corpora.croissant import describe_corpus
+
+    return describe_corpus(api.open_corpus(corpus))
+
+
 def disputes_of(corpus: Corpus, file: Path) -> list[str]:
     """Return the entries of a file of disputed truths, in words."""
     from parsemark.corpora.disputes import read_disputes

@@ -51,6 +51,7 @@ COMMAND_ONLY = {
     "corpus info tags": "prints the structure tree of a PDF",
     "corpus info picture": "draws a page",
     "corpus info out": "the file of the drawn page",
+    "corpus info croissant": "`corpus_calls.croissant(corpus)` in Python",
     "corpus info full": "how much is printed",
     "parsers versions all_": "how much is printed",
 }

@@ -37,10 +37,16 @@ def export(
     score: Annotated[
         str | None, Option(help="Score to show (badge).", show_default="the primary score")
     ] = None,
-    link: Annotated[str | None, Option(help="Address that the badge links to.")] = None,
+    link: Annotated[
+        str | None, Option(help="Address that the badge links to, or of the results (hf-eval).")
+    ] = None,
     bundle: Annotated[
         Path | None,
         Option(help="Bundle of the run to verify first; its scores must equal the run's (badge)."),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        Option(metavar="OWNER/NAME", help="Dataset of the corpus on the Hugging Face Hub (hf-eval)."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -56,6 +62,7 @@ def export(
     - outputs-md, outputs-html, outputs-csv, outputs-json: the parsers' outputs, one file per page, named
       after the PDFs.
     - badge: an SVG with score, interval and corpus.
+    - hf-eval: evaluation results for a model repository on the Hugging Face Hub, a YAML file per parser.
     - failure: a folder with one page, its truth, the parser's output and worker, and the command that repeats
       the failure.
     - omnidocbench: result files of OmniDocBench, one set per profile that the run was scored with.

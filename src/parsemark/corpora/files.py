@@ -1,4 +1,4 @@
-"""Reads and writes corpus folders: `corpus.json`, `pdfs/`, `truth/`; describes them in Croissant's form."""
+"""Reads and writes corpus folders: `corpus.json`, `pdfs/`, `truth/`."""
 
 import hashlib
 import json
@@ -34,7 +34,6 @@ from parsemark.system import file_sha256, make_folder, write_text
 MAX_PAGE_FILE_BYTES = 64 * 2**20
 SPECIAL_ISSUES = ("fuzzy_scan", "watermark", "colorful_background")
 """Page attributes that OmniDocBench keeps in the list `special_issue`."""
-_TEMPLATE = Path(__file__).with_name("croissant.json")
 
 
 def load_demo() -> Corpus:
@@ -257,11 +256,3 @@ def _element_file(element: Element) -> ElementFile:
 
 def _anno_id(identifier: str) -> int | str:
     return int(identifier) if identifier.isdecimal() and identifier == str(int(identifier)) else identifier
-
-
-def croissant(manifest: CorpusFile, path: Path) -> dict[str, Any]:
-    """Croissant metadata (MLCommons, 1.0) of the corpus whose `corpus.json` lies at `path`."""
-    content: dict[str, Any] = json.loads(_TEMPLATE.read_text(encoding="utf-8"))
-    content["distribution"][0]["sha256"] = file_sha256(path)
-    about = {"name": manifest.name, "description": manifest.description, "license": manifest.licence}
-    return {**content, **about, "version": f"{manifest.version}.0.0", "identifier": manifest.hash}

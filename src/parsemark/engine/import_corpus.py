@@ -16,7 +16,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from parsemark.corpora.files import croissant
+from parsemark.corpora.croissant import describe_folder
 from parsemark.corpora.loaders.embedded import ImportedDocument, ImportTask, read_truth
 from parsemark.corpora.loaders.files import is_storable
 from parsemark.corpora.making import Progress, silent
@@ -217,5 +217,7 @@ def _finish(journal: sqlite3.Connection, root: Path, out: Path, origin: str) -> 
         group, name = key.split("\t")
         statistics.setdefault(group, {})[name] = n
     write_text(out / "statistics.json", json.dumps(statistics, ensure_ascii=False, indent=1) + "\n")
-    write_text(out / "croissant.json", json.dumps(croissant(manifest, out / "corpus.json"), indent=1) + "\n")
+    write_text(
+        out / "croissant.json", json.dumps(describe_folder(manifest, out / "corpus.json"), indent=1) + "\n"
+    )
     return statistics

@@ -26,6 +26,7 @@ ExportFormat = Literal[
     "outputs-csv",
     "outputs-json",
     "badge",
+    "hf-eval",
     "failure",
     "omnidocbench",
     "benchmark",
@@ -43,6 +44,7 @@ def export(
     score: str | None = None,
     link: str | None = None,
     bundle: Path | None = None,
+    dataset: str | None = None,
     out: Path | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> str | list[Path]:
@@ -60,26 +62,34 @@ def export(
         from parsemark.report.outputs import export_outputs
 
         return export_outputs(opened, ending, out or run.with_name(run.name + "-outputs"), parsers)
-    if kind == "charts":
-        from parsemark.report.charts_page import write_paper_figures
+    if format == "hf-eval":
+        from parsemark.report.hub_results import write_hub_results
 
-        return list(write_paper_figures(run, out or run / "charts", cast("ChartFormat", ending)))
+        folder = out or Path(".eval_results")
+        return write_hub_results(opened, dataset, protocol=protocol, parsers=parsers, link=link, out=folder)
     if format == "badge":
-        from parsemark.report.badge import badge_svg
-
-        target = out or Path("badge.svg")
-        write_text(target, badge_svg(opened, _at_most_one(parsers), score, link=link, bundle=bundle))
-        return [target]
-    if format == "failure":
-        from parsemark.report.repro import write_repro
-
         one = _at_most_one(parsers)
-        if one is None or page is None:
-            raise UsageError("--format failure writes one page of one parser: add --parser NAME --page ID.")
-        return list(write_repro(opened, one, page, out))
-    if out is None:
-        raise UsageError(f"--format {format} writes to a folder: name it with --out.")
+        return _export_badge(opened, one, score, link, bundle, out or Path("badge.svg"))
+    if format == "failure":
+        return _export_failure(opened, _at_most_one(parsers), page, out)
     return _export_results(opened, format, protocol, out, progress)
+
+
+def _export_badge(
+    run: Run, parser: str | None, score: str | None, link: str | None, bundle: Path | None, out: Path
+) -> list[Path]:
+    from parsemark.report.badge import badge_svg
+
+    write_text(out, badge_svg(run, parser, score, link=link, bundle=bundle))
+    return [out]
+
+
+def _export_failure(run: Run, parser: str | None, page: str | None, out: Path | None) -> list[Path]:
+    from parsemark.report.repro import write_repro
+
+    if parser is None or page is None:
+        raise UsageError("--format failure writes one page of one parser: add --parser NAME --page ID.")
+    return list(write_repro(run, parser, page, out))
 
 
 def _at_most_one(parsers: Sequence[str] | None) -> str | None:
@@ -110,11 +120,18 @@ def _export_tables(
 
 
 def _export_results(
-    run: Run, format: str, protocol: str | None, out: Path, progress: Callable[[str], None]
+    run: Run, format: str, protocol: str | None, out: Path | None, progress: Callable[[str], None]
 ) -> list[Path]:
     from parsemark.report.omnidocbench import export_omnidocbench
     from parsemark.report.outputs import export_board
 
+    kind, _, ending = format.partition("-")
+    if kind == "charts":
+        from parsemark.report.charts_page import write_paper_figures
+
+        return list(write_paper_figures(run.path, out or run.path / "charts", cast("ChartFormat", ending)))
+    if out is None:
+        raise UsageError(f"--format {format} writes to a folder: name it with --out.")
     if format == "benchmark":
         return export_board(run.path, protocol, out)
     return export_omnidocbench(run, out, progress=progress)

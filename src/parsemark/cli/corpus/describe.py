@@ -34,6 +34,9 @@ def info(
     out: Annotated[
         Path | None, Option("--out", "-o", help="File of the picture.", show_default="PAGE.png")
     ] = None,
+    croissant: Annotated[
+        bool, Option("--croissant", help="Print Croissant metadata (JSON-LD), one record per page.")
+    ] = False,
     full: Annotated[
         bool, Option("--full", help="List all values of each attribute (default: twelve).")
     ] = False,
@@ -52,6 +55,8 @@ def info(
     loaded = running.load(corpus, strict=strict)
     if picture is not None:
         print(corpus_calls.draw_page(loaded, picture, out or Path(f"{picture}.png")))
+    elif croissant:
+        print(json.dumps(corpus_calls.croissant(loaded), ensure_ascii=False, indent=1))
     elif pages:
         _list_pages(loaded)
     elif as_json:
