@@ -13,7 +13,7 @@ from parsemark.errors import CorpusError, WriteError
 from parsemark.model import Table
 from parsemark.pdf import count_pages
 
-from .small_files import make_pdf, voc, write
+from .small_files import make_pdf, write
 
 runner = CliRunner()
 
@@ -61,7 +61,8 @@ def test_what_was_left_out_is_said_and_refused_if_asked(tmp_path: Path, command:
 
 
 def test_one_broken_truth_of_many_is_named_in_the_list(tmp_path: Path) -> None:
-    write(tmp_path / "test" / "PMC1_1.xml", voc([("table", (1, 1, 9, 9))], 20, 20))
+    size = "<size><width>20</width><height>20</height></size>"
+    write(tmp_path / "test" / "PMC1_1.xml", f"<annotation><filename>x.jpg</filename>{size}</annotation>")
     write(tmp_path / "test" / "PMC2_1.xml", "<annotation><filename>")
     result = runner.invoke(app, ["corpus", "info", f"pubtables1m:{tmp_path}", "--pages"])
     assert result.exit_code == 0 and "PMC2_1: is left out" in result.stderr

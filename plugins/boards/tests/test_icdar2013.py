@@ -4,13 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from dataset_files import make_pdf, write
 
 from parsemark.corpora import load_corpus
-from parsemark.corpora.loaders.icdar2013 import SHIPPED
 from parsemark.errors import CorpusError
 from parsemark.model import Box
-
-from .small_files import make_pdf, write
+from parsemark_boards.datasets.icdar2013 import SHIPPED
 
 
 def cell(row: int, col: int, text: str, box: str = "", **ends: int) -> str:

@@ -21,17 +21,17 @@ from pathlib import Path
 
 from lxml import etree
 
-from parsemark.corpora.base import Corpus, Remark
+from parsemark.corpora import Corpus, Remark
 from parsemark.corpora.correct import TruthCorrection, corrected_page, read_corrections
-from parsemark.corpora.loaders.files import (
+from parsemark.corpora.loaders import (
     SampleIds,
     files_inside,
+    filled_table,
     read_each,
     read_number,
     read_xml,
     require_inside,
 )
-from parsemark.corpora.loaders.truth_tables import filled_table
 from parsemark.errors import CorpusError
 from parsemark.formats.cell_text import clean
 from parsemark.model import TRUTH_ERROR, AttributeValue, Box, Category, Cell, Element, Page, Relation, Sample

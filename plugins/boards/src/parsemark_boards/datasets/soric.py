@@ -18,14 +18,13 @@ from pathlib import Path
 
 from PIL import Image
 
-from parsemark.corpora.base import Corpus, Remark
-from parsemark.corpora.loaders.files import SampleIds, files_inside, listing_hash, read_text
-from parsemark.corpora.loaders.pubtables1m import VocFile, VocObject, read_voc
-from parsemark.corpora.loaders.truth_tables import table_element
+from parsemark.corpora import Corpus, Remark
+from parsemark.corpora.loaders import SampleIds, files_inside, listing_hash, read_text, table_element
 from parsemark.errors import CorpusError
 from parsemark.model import TRUTH_ERROR, AttributeValue, Element, Page, Sample
 from parsemark.pdf import page_shapes
 from parsemark.plain_words import counted
+from parsemark_boards.datasets.pubtables1m import VocFile, VocObject, read_voc
 
 _TABLES = re.compile(r"table( rotated)?")
 _NUMBERED = re.compile(r"(.+?)[_-](\d{1,5})")

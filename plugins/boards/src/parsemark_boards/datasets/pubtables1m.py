@@ -23,17 +23,17 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from parsemark.corpora.base import Corpus, Remark
-from parsemark.corpora.loaders.files import (
+from parsemark.corpora import Corpus, Remark
+from parsemark.corpora.loaders import (
     SampleIds,
     files_inside,
+    filled_table,
     listing_hash,
     read_json,
     read_number,
     read_xml,
     require_inside,
 )
-from parsemark.corpora.loaders.truth_tables import filled_table
 from parsemark.errors import CorpusError
 from parsemark.formats import write_table
 from parsemark.formats.cell_text import clean

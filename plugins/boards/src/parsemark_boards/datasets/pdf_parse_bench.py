@@ -10,9 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from parsemark.corpora.base import Corpus, Remark
-from parsemark.corpora.loaders.files import SampleIds, files_inside, read_each, read_json, require_inside
-from parsemark.corpora.loaders.truth_tables import table_element
+from parsemark.corpora import Corpus, Remark
+from parsemark.corpora.loaders import (
+    SampleIds,
+    files_inside,
+    read_each,
+    read_json,
+    require_inside,
+    table_element,
+)
 from parsemark.errors import CorpusError
 from parsemark.model import Category, Element, Page, Sample
 from parsemark.pdf import page_shapes

@@ -1,0 +1,1 @@
+"""Read datasets that others published without rules of their own: one module for each."""
