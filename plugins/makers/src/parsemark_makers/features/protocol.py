@@ -191,7 +191,7 @@ def _shown(spelling: Spelling) -> str:
 
 @dataclass(frozen=True)
 class FeaturesProtocol(FactsProtocol):
-    """Score strikethrough, footnotes, columns, merged headers, …: `docs/reference/features.md`."""
+    """Score strikethrough, footnotes, columns, merged headers, …: `plugins/makers/docs/features.md`."""
 
     name: ClassVar[str] = "features"
     title: ClassVar[str] = "Feature matrix"
