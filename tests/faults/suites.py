@@ -15,10 +15,12 @@ SUITES = {
     "installation": ["tests/parsers/test_installation.py"],
     "clients": ["tests/web/test_slow_clients.py"],
     "sources": ["tests/corpora/test_source_pairs.py"],
+    "benchmarks": ["plugins/boards/tests/test_hostile_folders.py"],
     "gaming": [
         "tests/protocols/test_tricks.py",
         "tests/protocols/test_tricks_of_others.py",
         "tests/protocols/test_semantic.py",
+        "plugins/boards/tests/test_tricks.py",
     ],
     "pdfs": ["tests/pdf"],
     "web": ["tests/web/test_annotate.py", "tests/web/test_rate.py", "tests/web/test_edits.py"],

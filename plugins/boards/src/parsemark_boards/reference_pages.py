@@ -84,9 +84,9 @@ class ReferencePage(TruthModel):
     elements: list[ReferenceElement]
 
 
-def read_reference(path: Path) -> dict[str, Mapping[str, Any]]:
+def read_reference(root: Path, path: Path) -> dict[str, Mapping[str, Any]]:
     """Return the pages of a `reference.json` by the names of their PDFs, to be validated one by one."""
-    data = read_json(path)
+    data = read_json(require_inside(root, path))
     if not isinstance(data, dict):
         raise CorpusError(f'{path} is not of the form {{"ID.pdf": {{"elements": […]}}}}.')
     return data

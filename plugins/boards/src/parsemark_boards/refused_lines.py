@@ -12,6 +12,7 @@ from parsemark_boards.truth_model import read_truth
 
 Model = TypeVar("Model")
 _LISTED = 5
+_MAX_NAME_BYTES = 255  # what file systems allow
 
 
 class RefusedLines:
@@ -85,6 +86,8 @@ def why_outside(pdf: Any) -> str:
     if not isinstance(pdf, str) or not pdf:
         return f"its pdf must be a text; got {str(pdf)[:40]!r}"
     path = PurePosixPath(pdf)
+    if not pdf.isprintable() or any(len(part.encode()) > _MAX_NAME_BYTES for part in path.parts):
+        return f"its pdf must be the name of a file; got {pdf[:40]!r}"
     if path.is_absolute() or ".." in path.parts or "\\" in pdf:
         return f"its pdf must be a path inside of the folder; got {pdf[:80]!r}"
     return ""

@@ -5,6 +5,7 @@ import json
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,8 +109,7 @@ def parse_json(text: str | bytes) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [key for key, _ in pairs]
-        twice = next(key for key in found if names.count(key) > 1)
+        twice, _ = (Counter(key for key, _ in pairs) - Counter(found.keys())).popitem()
         raise ValueError(f"has the key {twice[:40]!r} more than once")
     return found
 
@@ -152,7 +152,7 @@ def skip_with_remark(remarks: list[Remark], root: Path, path: Path) -> Iterator[
     """What cannot be read inside costs the document at `path` alone: a remark says that and why."""
     try:
         yield
-    except (CorpusError, FormatError, *MALFORMED) as error:
+    except (CorpusError, FormatError, OSError, *MALFORMED) as error:
         where = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
         remarks.append(Remark(where, f"is left out: {error}"))
 
@@ -210,14 +210,14 @@ def listing_hash(root: Path, paths: Iterable[Path]) -> str:
 
 
 def files_inside(
-    root: Path, pattern: str, remarks: list[Remark] | None = None, *, of: str = ""
+    root: Path, pattern: str, remarks: list[Remark] | None = None, *, of: str = "", deep: bool = True
 ) -> list[Path]:
-    """The files below `root` that match, sorted; links that lead out of it are refused.
+    """The files below `root` that match, or right in it, sorted; links that lead out of it are refused.
 
     One whose name is no Unicode is left out, with a remark. Where a corpus `of` this name has such files and
     there are none, CorpusError asks whether this is it.
     """
-    found = sorted(path for path in root.rglob(pattern) if path.is_file())
+    found = sorted(path for path in (root.rglob if deep else root.glob)(pattern) if path.is_file())
     if remarks is not None:
         remarks.extend(unstorable(path, root) for path in found if not is_storable(path))
     if of and not found:

@@ -24,7 +24,7 @@ def load(root: Path) -> Corpus:
     path = folder / "reference.json"
     if not path.is_file():
         raise CorpusError(f"{root} has no reference.json. Is this DP-Bench?")
-    pages = read_reference(path)
+    pages = read_reference(root, path)
 
     def read(place: Path, ids: SampleIds) -> list[Sample]:
         data = pages[place.name]

@@ -16,6 +16,7 @@ from parsemark.corpora.loaders import (
     SampleIds,
     files_inside,
     read_text,
+    require_inside,
     require_some,
     skip_with_remark,
 )
@@ -33,7 +34,7 @@ def load(root: Path) -> Corpus:
     """Load the tests of the folder; one that upstream would refuse costs itself."""
     remarks: list[Remark] = []
     tests = _tests(root, remarks)
-    found = files_inside(root / "pdfs", "*.pdf", remarks)
+    found = files_inside(require_inside(root, root / "pdfs"), "*.pdf", remarks)
     pdfs = {path.relative_to(root / "pdfs").as_posix(): path for path in found}
     named = dict.fromkeys([*pdfs, *(test["pdf"] for test, _ in tests)])
     based = {test["pdf"] for test, _ in tests if test["type"] == BASELINE}
@@ -62,9 +63,7 @@ def load(root: Path) -> Corpus:
 
 def _tests(root: Path, remarks: list[Remark]) -> list[tuple[dict[str, Any], str]]:
     """The tests that can be used, each with its file's name."""
-    paths = sorted(path for path in root.glob("*.jsonl") if path.is_file())
-    if not paths:
-        raise CorpusError(f"{root} has no *.jsonl. Is this a folder of olmOCR-bench?")
+    paths = files_inside(root, "*.jsonl", remarks, of="a folder of olmOCR-bench", deep=False)
     found: list[tuple[dict[str, Any], str]] = []
     for path in paths:
         refused = RefusedLines(path.name, KINDS)

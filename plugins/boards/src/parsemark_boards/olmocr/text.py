@@ -43,7 +43,7 @@ def normalise(text: str) -> str:
 
 def limit(query: str, max_diffs: int) -> float:
     """The least similarity that a query with so many allowed differences needs."""
-    return 1.0 - max_diffs / (len(query) or 1)
+    return 1.0 - min(max_diffs, 2**53) / (len(query) or 1)
 
 
 def is_like(query: str, text: str, least: float) -> bool:

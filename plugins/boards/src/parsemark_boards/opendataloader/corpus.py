@@ -10,7 +10,7 @@ PDFs may be missing (upstream keeps them in Git LFS): then outputs can be import
 from pathlib import Path
 
 from parsemark.corpora import Corpus, Remark
-from parsemark.corpora.loaders import SampleIds, files_inside, read_each, read_text
+from parsemark.corpora.loaders import SampleIds, files_inside, read_each, read_text, require_inside
 from parsemark.model import Sample
 from parsemark_boards.opendataloader.protocol import MARKDOWN, TrueMarkdown
 from parsemark_boards.reference_pages import (
@@ -30,9 +30,10 @@ def load(root: Path) -> Corpus:
     """
     remarks: list[Remark] = []
     folder = root / "ground-truth"
-    truths = files_inside(folder / "markdown", "*.md", remarks, of="opendataloader-bench")
+    markdown = require_inside(root, folder / "markdown")
+    truths = files_inside(markdown, "*.md", remarks, of="opendataloader-bench")
     reference = folder / "reference.json"
-    pages = read_reference(reference) if reference.is_file() else {}
+    pages = read_reference(root, reference) if reference.is_file() else {}
 
     def read(path: Path, ids: SampleIds) -> list[Sample]:
         markdown = read_text(path).replace("\r\n", "\n").replace("\r", "\n")

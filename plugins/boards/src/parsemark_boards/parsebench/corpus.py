@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 from parsemark.corpora import Corpus, Remark
 from parsemark.corpora.loaders import (
     SampleIds,
+    files_inside,
     first_page_size,
     read_text,
     require_inside,
     require_some,
     skip_with_remark,
 )
-from parsemark.errors import CorpusError
 from parsemark.model import Box, Fact, Page, Sample
 from parsemark_boards.parsebench.protocol import KINDS, is_known
 from parsemark_boards.parsebench.truth import CASES, LAYOUT, RULES, CaseFlags, LayoutRule, RuleLine
@@ -43,9 +43,7 @@ class NumberedRule(NamedTuple):
 def load(root: Path) -> Corpus:
     """Load the rules of the folder; a line that cannot be read is left out."""
     remarks: list[Remark] = []
-    paths = sorted(path for path in root.glob("*.jsonl") if path.is_file())
-    if not paths:
-        raise CorpusError(f"{root} has no *.jsonl. Is this a folder of ParseBench?")
+    paths = files_inside(root, "*.jsonl", remarks, of="a folder of ParseBench", deep=False)
     rules: dict[str, list[NumberedRule]] = {}
     for path in paths:
         refused = RefusedLines(path.name, KINDS)

@@ -149,7 +149,7 @@ def run_rule(rule: Rule, asked: AskedMarkdown) -> dict[str, Any]:
         raise
     except NotApplicableError as error:
         return {"not_applicable": True, "why": str(error)}
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError) as error:
         return {"passed": False, "score": 0.0, "error": True, "why": str(error)}
     passed, score = found if isinstance(found, tuple) else (bool(found), float(found))
     return {"passed": passed, "score": score}

@@ -15,6 +15,7 @@ from parsemark.corpora.loaders import (
     first_page_size,
     read_each,
     read_text,
+    require_inside,
     table_element,
 )
 from parsemark.model import Page, Sample
@@ -27,7 +28,7 @@ def load(root: Path) -> Corpus:
     """Load one table for each file; one that the benchmark could not read is left out."""
     remarks: list[Remark] = []
     folder = root / "rd-tablebench" if (root / "rd-tablebench").is_dir() else root
-    truths = files_inside(folder / "groundtruth", "*.html", remarks, of="RD-TableBench")
+    truths = files_inside(require_inside(root, folder / "groundtruth"), "*.html", remarks, of="RD-TableBench")
 
     def read(path: Path, ids: SampleIds) -> list[Sample]:
         html = read_truth(read_text(path), TrueTable)
