@@ -85,6 +85,14 @@ def test_the_truth_itself_is_best_as_far_as_it_can() -> None:
     assert found["meteor"] is not None and 0.9 < found["meteor"] < 1
 
 
+def test_quotes_in_cells_are_escaped_and_bins_of_nothing_reach_to_one() -> None:
+    cells = [[0, 0, 1, 1, "5\" 'x'"]]
+    written = items.table_html({"rows": 1, "cols": 1, "cells": cells}, None)
+    assert "<td>5&quot; &#x27;x&#x27;</td>" in written
+    nothing = measures.statistics_of([], 4, None)
+    assert nothing["bins"] == [0, 0.25, 0.5, 0.75, 1] and nothing["total"] == sum(nothing["hist"]) == 0
+
+
 def test_what_is_left_out_upstream_is_worth_nothing_on_demand() -> None:
     truth = page(TITLE, TABLE, WORDS)
     found = values("docling-eval", truth, "")

@@ -92,7 +92,7 @@ def table_html(table: Item, caption: str | None = None) -> str:
             elif (cell[0], cell[1]) == (row, col):
                 spans = (f' {n}="{v}"' for n, v in (("rowspan", cell[2]), ("colspan", cell[3])) if v > 1)
                 tag = "th" if set(cell[5] if len(cell) > 5 else "") & set("crs") else "td"
-                text = html.escape(cell[4].strip(), quote=False)
+                text = html.escape(cell[4].strip())
                 written.append(f"<{tag}{''.join(spans)}>{text}</{tag}>")
         rows.append(f"<tr>{''.join(written)}</tr>")
     title = html.escape(caption or "", quote=False)

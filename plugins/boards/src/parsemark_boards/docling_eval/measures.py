@@ -56,8 +56,11 @@ _STOP_TAGS = ("<i>", "</i>", "<b>", "</b>", "<u>", "</u>")
 
 
 def statistics_of(values: Sequence[float], n_bins: int = 20, top: float | None = 1.0) -> dict[str, Any]:
-    """A list of values as the benchmark's files give it; without values mean and median are -1."""
-    top = max(values, default=0.0) if top is None else top
+    """A list of values as the benchmark's files give it; without values mean and median are -1.
+
+    Bins reach to `top`, or to the largest value if it is None; those of an empty list reach to 1.
+    """
+    top = max(values, default=1.0) if top is None else top
     hist, bins = np.histogram(values, bins=n_bins, range=(0.0, top))
     return {
         "total": len(values),
