@@ -54,7 +54,6 @@ def test_none_forgotten() -> None:
     for module in (
         "teds",
         "grits",
-        "score_tables",
         "bags",
         "text",
         "reader.metric",

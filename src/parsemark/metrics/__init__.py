@@ -18,15 +18,14 @@ from parsemark.metrics.base import (
     MAX_LINE_PAIRS,
     MAX_POSITION_PAIRS,
     MAX_TREE_PAIRS,
+    MEAN_OF_METRICS,
     Metadata,
     Metric,
     check_pairs,
 )
 from parsemark.metrics.bleu import bleu_parts, corpus_bleu
 from parsemark.metrics.grits import Grits, grits
-from parsemark.metrics.meteor import match_words, meteor_of_pairs
-from parsemark.metrics.score_tables import ScoreCell, index_shares
-from parsemark.metrics.table_input import AnyTable, RowCells, TableInput, as_input
+from parsemark.metrics.table_input import AnyTable, RowCells, TableInput, as_input, read_span
 from parsemark.metrics.teds import (
     EditTree,
     TableTree,
@@ -47,10 +46,6 @@ METRICS = Registry(
         "grits_top": "parsemark.metrics.grits:GritsTop",
         "grits_con": "parsemark.metrics.grits:GritsCon",
         "grits_avg": "parsemark.metrics.grits:GritsAvg",
-        "score_index": "parsemark.metrics.score_tables:ScoreIndex",
-        "score_content": "parsemark.metrics.score_tables:ScoreContent",
-        "score_content_shifted": "parsemark.metrics.score_tables:ScoreContentShifted",
-        "score_avg": "parsemark.metrics.score_tables:ScoreAvg",
         "content_jaccard": "parsemark.metrics.bags:ContentJaccard",
         "dar": "parsemark.metrics.bags:Dar",
         "cell_f1": "parsemark.metrics.bags:CellF1",
@@ -59,7 +54,6 @@ METRICS = Registry(
         "table_edit": "parsemark.metrics.text:TableEdit",
         "reader": "parsemark.metrics.reader.metric:Reader",
         "bleu": "parsemark.metrics.bleu:Bleu",
-        "meteor": "parsemark.metrics.meteor:Meteor",
         "formula_reader": "parsemark.metrics.formula_reader:FormulaReader",
     },
 )
@@ -158,13 +152,13 @@ __all__ = [
     "MAX_LINE_PAIRS",
     "MAX_POSITION_PAIRS",
     "MAX_TREE_PAIRS",
+    "MEAN_OF_METRICS",
     "METRICS",
     "EditTree",
     "Grits",
     "Metadata",
     "Metric",
     "RowCells",
-    "ScoreCell",
     "TableInput",
     "TableTree",
     "bleu_parts",
@@ -174,10 +168,8 @@ __all__ = [
     "get_metric",
     "grits",
     "guarded",
-    "index_shares",
     "list_metrics",
-    "match_words",
-    "meteor_of_pairs",
+    "read_span",
     "reference_table",
     "reference_tree",
     "score",

@@ -21,12 +21,11 @@ from parsemark.metrics import (
     EditTree,
     check_pairs,
     corpus_bleu,
-    match_words,
-    meteor_of_pairs,
     reference_tree,
     tree_similarity,
 )
 from parsemark_boards.docling_eval.items import Corners, Doc, Item, complete, items_of, top_left
+from parsemark_boards.docling_eval.meteor import match_words, meteor_of_pairs
 from parsemark_boards.docling_eval.words import synonyms, words_of_sentences
 
 TEXT = ("bleu", "f1_score", "precision", "recall", "edit_distance", "meteor")

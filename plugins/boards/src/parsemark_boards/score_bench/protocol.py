@@ -27,11 +27,9 @@ from parsemark.metrics import (
     MAX_CHARACTER_PAIRS,
     MAX_POSITION_PAIRS,
     RowCells,
-    ScoreCell,
     TableTree,
     check_pairs,
     edit_distance,
-    index_shares,
 )
 from parsemark.model import Element, Page, Prediction
 from parsemark.protocols import (
@@ -47,6 +45,7 @@ from parsemark.protocols import (
 from parsemark_boards.labels import label_of
 from parsemark_boards.measured_protocol import MeasuredProtocol, Measures, own_truth
 from parsemark_boards.package_files import INSTALL_WORDS, find_package_file
+from parsemark_boards.score_bench.table_metrics import ScoreCell, index_shares
 from parsemark_boards.truth_model import TruthModel
 
 ELEMENTS = "score_bench_elements"  # where a page keeps its true elements as the benchmark's files have them

@@ -7,18 +7,19 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from parsemark.errors import FormatError
+from parsemark.formats import MAX_CHARS, MAX_GRID, check_size
 from parsemark.formats.html.markup import Tag, read_tags, unescape
-from parsemark.formats.limits import MAX_CHARS, MAX_GRID, check_size
 from parsemark.kernels import kernel
-from parsemark.metrics.base import (
+from parsemark.metrics import (
     MAX_CHARACTER_PAIRS,
     MAX_POSITION_PAIRS,
     MEAN_OF_METRICS,
     Metadata,
     Metric,
+    TableInput,
     check_pairs,
+    read_span,
 )
-from parsemark.metrics.table_input import TableInput, read_span
 
 _CLOSE = 0.8
 _SAME_TABLE = 0.1

@@ -9,8 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from parsemark.extras import needed_for
-from parsemark.metrics.base import MAX_CHARACTER_PAIRS, Metadata, Metric, check_pairs
+from parsemark.metrics import MAX_CHARACTER_PAIRS, Metadata, Metric, check_pairs
 
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
 _LONGEST_STEMMED = 200
@@ -97,17 +96,11 @@ def _stage(
     return pairs
 
 
-def _nltk(part: str) -> Any:
-    """A part of nltk."""
-    import importlib
-
-    with needed_for("METEOR"):
-        return importlib.import_module(f"nltk.{part}")
-
-
 @lru_cache(maxsize=1)
 def _stemmer() -> Callable[[str], str]:
-    stemmer = _nltk("stem.porter").PorterStemmer()
+    from nltk.stem.porter import PorterStemmer
+
+    stemmer = PorterStemmer()
 
     def stem(word: str) -> str:
         # Its time grows with the square of the length, and nothing so long is a word with an ending.
@@ -123,4 +116,6 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _tokenizer() -> Any:
-    return _nltk("tokenize.destructive").NLTKWordTokenizer()
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+
+    return NLTKWordTokenizer()
