@@ -114,14 +114,15 @@ def wait_for(server: subprocess.Popen[bytes], port: int) -> str | None:
 def demonstrate(server: subprocess.Popen[bytes], port: int) -> int:
     """Ask, stop the server, and ask again: the second time everything must be known."""
     judge = (
-        f"openai(model=smollm2,base_url=http://127.0.0.1:{port}/v1,output=guided,prompt=naive,max_tokens=100)"
+        f"openai(model=smollm2,base_url=http://127.0.0.1:{port}/v1,output=guided,prompt=naive,max_tokens=100,"
+        "concurrency=1)"
     )
     with tempfile.TemporaryDirectory() as folder:
         pairs, out = Path(folder) / "pairs.jsonl", Path(folder) / "out.jsonl"
         pairs.write_text("".join(json.dumps(pair) + "\n" for pair in PAIRS))
         parsemark = Path(sys.executable).with_name("parsemark")
         command = [parsemark, "pairs", pairs, "--judge", judge, "--answers", Path(folder) / "answers.sqlite"]
-        command += ["--concurrency", "1", "--out", out]
+        command += ["--out", out]
         results = []
         for _ in range(2):
             subprocess.run(command, check=False)

@@ -83,7 +83,7 @@ def test_two_runs_are_compared_on_each_group_of_pages(scored: tuple[pm.Run, pm.R
     old, new = scored
     plain, sliced = (
         CliRunner().invoke(app, ["compare", str(new.path), "--old", str(old.path), *more]).output
-        for more in ((), ("--slices",))
+        for more in ((), ("--verbose",))
     )
     assert "| pages with |" in sliced and "| pages with |" not in plain
     now, before = (

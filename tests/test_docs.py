@@ -15,7 +15,7 @@ import pytest
 import typer
 from scripts.count_words import count_words
 
-from parsemark.cli.main import app
+from parsemark.cli.main import EVERYWHERE, app
 from parsemark.parsers import get_parser
 from parsemark.parsers.releases import own_package
 
@@ -173,7 +173,8 @@ def wrong_in(line: str) -> str | None:
                 is_placeholder = not re.fullmatch(r"[a-z][a-z-]*", word) or len(words) == 1
                 return None if is_placeholder and node.name != "parsemark" else f"there is no command {word}"
             node = node.commands[word]
-            flags = {f for option in node.params for f in (*option.opts, *option.secondary_opts)} | {"--help"}
+            flags = {f for option in node.params for f in (*option.opts, *option.secondary_opts)}
+            flags |= {"--help", "--config", *EVERYWHERE}
         elif word.startswith("--") and word.split("=")[0] not in flags:
             return f"`{node.name}` has no flag {word}"
     return None

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from parsemark.study.sample import PairCandidate
     from parsemark.verdicts.boards_agreement import BoardAgreement as BoardAgreement
 
-CONCURRENCY = 16
-"""Number of parallel questions to a judge."""
 Advance = Callable[
     ..., None
 ]  # called with the number of new pages or bytes (1), and a total where it is known
@@ -50,7 +48,7 @@ class Bill:
 
 @contextmanager
 def _asking(
-    judges: Sequence[str], concurrency: int, max_cost: float | None, answers: str | Path | None
+    judges: Sequence[str], max_cost: float | None, answers: str | Path | None
 ) -> Iterator[tuple[list[Judge], Asker]]:
     """Yield the judges, each once, and what asks them; processes of one command share the limit on cost."""
     from parsemark.judges import AnswerStore, Asker, AskOptions, get_judge
@@ -60,7 +58,7 @@ def _asking(
     chosen = [get_judge(spec) for spec in judges]
     for judge in chosen:
         _ = judge.prompt_text  # a prompt that cannot be used is refused before anything is asked
-    options = AskOptions(concurrency=concurrency, max_cost_usd=max_cost)
+    options = AskOptions(max_cost_usd=max_cost)
     with AnswerStore(None if answers is None else Path(answers)) as store:
         yield list(dict.fromkeys(chosen)), Asker(store, options)
 
@@ -85,7 +83,6 @@ def pairs(
     raw: bool = False,
     judges: Sequence[str] = (),
     repeats: int = 1,
-    concurrency: int = CONCURRENCY,
     max_cost: float | None = None,
     answers: str | Path | None = None,
     tell: Callable[[int, str], None] | None = None,
@@ -101,7 +98,6 @@ def pairs(
         raw: Keep the white space of HTML as written, as the reference implementations do.
         judges: Specs of language models, such as `openai(model=NAME,base_url=URL)`.
         repeats: Number of times that each question is asked.
-        concurrency: Number of parallel questions to a judge.
         max_cost: Spending limit for judges, in USD.
         answers: File that stores judges' answers; by default in the cache folder.
         tell: Called with the number of a line without a score, and the reason.
@@ -120,7 +116,7 @@ def pairs(
             source, sink = _open(file, out, opened)
             write = sink.write if sink is not None else lambda _: 0
             if judges:
-                with _asking(judges, concurrency, max_cost, answers) as (asked, asker):
+                with _asking(judges, max_cost, answers) as (asked, asker):
                     lines = _lines(source, _silent)
                     advance = begin("Asking judges", None)
                     judged = judge_lines(
@@ -187,7 +183,6 @@ def study_run(
     judges: Sequence[str] = (),
     repeats: int = 1,
     bias: bool = False,
-    concurrency: int = CONCURRENCY,
     max_cost: float | None = None,
     answers: str | Path | None = None,
     progress: Callable[[str, int | None], Advance] | None = None,
@@ -204,7 +199,6 @@ def study_run(
         judges: Specs of language models, such as `openai(model=NAME,base_url=URL)`.
         repeats: Number of times that each question is asked.
         bias: Also measure the biases of the judges.
-        concurrency: Number of parallel questions to a judge.
         max_cost: Spending limit for judges, in USD.
         answers: File that stores judges' answers; by default in the cache folder.
         progress: Called with what is done and its total; returns what to call with each step.
@@ -219,7 +213,7 @@ def study_run(
     chosen = metrics or (["reader"] if ratings.kind == "table" else ["formula_reader"])
     judged, bill = None, None
     if judges:
-        with _asking(judges, concurrency, max_cost, answers) as (asked, asker):
+        with _asking(judges, max_cost, answers) as (asked, asker):
             step = begin("Asking judges", questions_of(ratings, asked, repeats, bias))
             judged = judge_ratings(ratings, asked, asker, repeats=repeats, bias=bias, advance=step)
             bill = Bill.of(asker)
@@ -358,7 +352,6 @@ class JudgeCheck:
 def study_judge_check(
     judges: Sequence[str],
     *,
-    concurrency: int = CONCURRENCY,
     max_cost: float | None = None,
     answers: str | Path | None = None,
     progress: Callable[[str, int | None], Advance] | None = None,
@@ -367,7 +360,6 @@ def study_judge_check(
 
     Args:
         judges: Specs of language models, such as `openai(model=NAME,base_url=URL)`.
-        concurrency: Number of parallel questions to a judge.
         max_cost: Spending limit for judges, in USD.
         answers: File that stores judges' answers; by default in the cache folder.
         progress: Called with what is done and its total; returns what to call with each step.
@@ -375,7 +367,7 @@ def study_judge_check(
     from parsemark.judges.attacks import ATTACKS, resistance
 
     begin = progress or (lambda title, total: _silent)
-    with _asking(judges, concurrency, max_cost, answers) as (asked, asker):
+    with _asking(judges, max_cost, answers) as (asked, asker):
         rows = resistance(asked, asker, begin("Asking judges", len(asked) * (len(ATTACKS) + 2)))
         return JudgeCheck(rows, Bill.of(asker))
 
@@ -392,7 +384,6 @@ def study_judge_matchers(
     run: str | Path | Run,
     *,
     judge: str,
-    concurrency: int = CONCURRENCY,
     max_cost: float | None = None,
     answers: str | Path | None = None,
     progress: Callable[[str, int | None], Advance] | None = None,
@@ -402,7 +393,6 @@ def study_judge_matchers(
     Args:
         run: The run.
         judge: Spec of the model that locates the matches.
-        concurrency: Number of parallel questions to the judge.
         max_cost: Spending limit for the judge, in USD.
         answers: File that stores judges' answers; by default in the cache folder.
         progress: Called with what is done and its total; returns what to call with each step.
@@ -416,7 +406,7 @@ def study_judge_matchers(
         for sample, parser in keys
         if (page := opened.truth(sample)) is not None
     )
-    with _asking([judge], concurrency, max_cost, answers) as ((chosen,), asker):
+    with _asking([judge], max_cost, answers) as ((chosen,), asker):
         rows = compare_matchers(pages, chosen, asker, begin("Asking judges", len(keys)))
         return MatcherComparisons(rows, Bill.of(asker))
 

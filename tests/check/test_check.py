@@ -237,13 +237,16 @@ def test_the_json_follows_its_schema(pdf: Path) -> None:
 
 def test_limits_count_words_or_shares(pdf: Path) -> None:
     found = checked(pdf, "\n\n".join(TEXTS).replace("4500", "4600").replace("of coffee beans.", ""))
-    assert found.over(read_limits({"lost": "3", "altered": "1"})) == []
-    assert found.over(read_limits({"lost": "2"})) == ["lost: 3 is over the limit of 2"]
-    (said,) = found.over(read_limits({"lost": "1%", "invented": 0}))
+    assert found.over(read_limits(["lost=3", "altered=1"])) == []
+    assert found.over(read_limits(["lost=2"])) == ["lost: 3 is over the limit of 2"]
+    (said,) = found.over(read_limits(["lost=1%", "invented=0"]))
     assert said.startswith("lost: ") and said.endswith("% is over the limit of 1 %")
     for wrong in ("many", "-1", "150%", "1e3"):
         with pytest.raises(UsageError, match="is not a number of words"):
-            read_limits({"lost": wrong})
+            read_limits([f"lost={wrong}"])
+    for wrong in ("0.5%", "lost", "lost=", "pages=3"):
+        with pytest.raises(UsageError, match="give one of lost, altered, numbers"):
+            read_limits([wrong])
 
 
 def run(*words: str | Path) -> tuple[int, str]:
@@ -260,12 +263,12 @@ def test_the_command_prints_the_verdict_first_and_fails_over_limits(pdf: Path, t
     code, text = run(pdf, output, "--no-ocr")
     assert code == 0 and text.startswith("1 number altered.\n")
     assert "number (digit): 4500 → 4600  [at " in text and "output:1, high]" in text
-    code, text = run(pdf, output, "--no-ocr", "--max-numbers", "0", "--max-lost", "0.5%")
+    code, text = run(pdf, output, "--no-ocr", "--max", "numbers=0", "--max", "lost=0.5%")
     assert code == 1 and "✗ numbers: 1 is over the limit of 0" in text
-    code, text = run(pdf, output, "--no-ocr", "--json", "--max-altered", "0")
+    code, text = run(pdf, output, "--no-ocr", "--json", "--max", "altered=0")
     jsonschema.validate(json.loads(text), SCHEMA)
     assert code == 1 and json.loads(text)["exceeded"]
-    assert run(pdf, output, "--max-lost", "x")[0] == 2
+    assert run(pdf, output, "--max", "lost=x")[0] == 2
 
 
 def page_of(pdf: Path, text: str, folder: Path) -> Path:
@@ -337,7 +340,7 @@ def folders(pdf: Path, tmp_path: Path) -> tuple[Path, Path, Path]:
 
 def test_a_folder_is_checked_summed_up_and_resumed(folders: tuple[Path, Path, Path]) -> None:
     pdfs, outputs, out = folders
-    code, text = run(pdfs, outputs, "--out", out, "--no-ocr", "--json", "--max-numbers", "0")
+    code, text = run(pdfs, outputs, "--out", out, "--no-ocr", "--json", "--max", "numbers=0")
     summary = json.loads(text)
     assert code == 1
     assert summary["statuses"] == {"exceeded": 1, "no output": 1, "error": 1, "ok": 1}

@@ -199,8 +199,11 @@ def test_the_newest_versions_are_listed_and_how_to_see_all(monkeypatch: pytest.M
     known = [f"1.{k}" for k in range(30)]
     monkeypatch.setattr("parsemark.setup_calls.parsers_versions", lambda name, pre: known)
     result = CliRunner().invoke(app, ["parsers", "versions", "camelot"])
-    assert result.stdout.split() == known[-10:] and "The newest 10 of 30; all of them: --all" in result.stderr
-    assert run("versions", "camelot", "--all").split() == known
+    assert (
+        result.stdout.split() == known[-10:]
+        and "The newest 10 of 30; all of them: --verbose" in result.stderr
+    )
+    assert run("versions", "camelot", "--verbose").split() == known
 
 
 def test_one_file_is_tried_and_nothing_but_its_run_is_left(

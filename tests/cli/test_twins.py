@@ -20,9 +20,7 @@ TWINS = {
 SERVED = {"annotate", "study rate"}
 """They serve web pages until they are stopped, so a call would never return."""
 COMMAND_ONLY = {
-    "allow_local_builds": "an environment variable, PARSEMARK_ALLOW_LOCAL_BUILDS, does it in Python",
     "as_json": "prints; in Python the result is an object, and `parsemark.schemas.as_json` writes it",
-    "yes": "an environment variable, PARSEMARK_FETCH_WEIGHTS, does it in Python",
     "as_csv": "prints; in Python the rows are there",
     "browser": "opens a browser",
     "corpus_too": "another spelling of CORPUS",
@@ -30,30 +28,21 @@ COMMAND_ONLY = {
     "bench cpu_hour_usd": "of the printed verdict; `api.verdict(run, cpu_hour_usd=…)` in Python",
     "score task": "another kind of result: `score_task` in Python",
     "choose annotate": "opens the browser app",
-    "compare slices": "prints more; `run.summary().slices` in Python",
     "compare fail_below": "the exit code; `result.drops(-0.01)` in Python",
-    **{
-        f"check max_{kind}": "the exit code; `result.over(limits)` in Python"
-        for kind in ("lost", "altered", "numbers", "invented", "moved", "doubled", "leaked")
-    },
+    "check maximum": "the exit code; `result.over(limits)` in Python",
     "check json": "prints; `result.to_json()` in Python",
     "check out": "where the pages about a folder go",
     "check html": "`parsemark.report.check_page` writes it",
-    "check show": "how much is printed",
     "check ocr": "a switch; `auto` or `off` in Python",
-    "gate markdown": "prints the result to a file",
-    "gate junit": "prints the result to a file",
+    "gate outs": "writes the printed result to files",
     "gate pictures": "draws the pages of `result.worse`",
     "gate link": "where printed links lead",
     "corpus check disputes": "listed beside the result",
-    "corpus check limit": "how much is printed",
     "corpus info pages": "prints `load_corpus(spec).samples()`",
     "corpus info tags": "prints the structure tree of a PDF",
     "corpus info picture": "draws a page",
     "corpus info out": "the file of the drawn page",
     "corpus info croissant": "`corpus_calls.croissant(corpus)` in Python",
-    "corpus info full": "how much is printed",
-    "parsers versions all_": "how much is printed",
 }
 """Parameters that only a command has, each with the reason."""
 CALL_ONLY = {"events", "progress", "received", "tell"}
@@ -111,7 +100,6 @@ def test_an_option_is_spelt_as_its_parameter(name: str) -> None:
     spelt_otherwise = {
         "minimum": "--min",
         "maximum": "--max",
-        "all_": "--all",
         "as_csv": "--csv",
         "as_json": "--json",
     }
@@ -139,4 +127,4 @@ def test_the_surface_stays_small() -> None:
         for p in command.params
         if p.param_type_name == "option" and not p.hidden and p.name != "help"
     ]
-    assert len(root.commands) <= 24 and len(COMMANDS) <= 45 and len(options) <= 240
+    assert len(root.commands) <= 24 and len(COMMANDS) <= 45 and len(options) <= 220

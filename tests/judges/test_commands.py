@@ -241,8 +241,8 @@ def test_a_limit_that_was_passed_is_said_and_ends_in_failure(tmp_path: Path, com
 
     study = ["study", "run", str(ratings_file(tmp_path)), "--no-figures", "--out", str(tmp_path / "o")]
     with ChatServer(dear) as server:
-        spec = server.spec(input_usd=1, output_usd=1)
-        limit = ("--max-cost", "1.5", "--concurrency", "1")
+        spec = server.spec(input_usd=1, output_usd=1, concurrency=1)
+        limit = ("--max-cost", "1.5")
         if command == "check":
             result = invoke("study", "judge", "check", spec, *limit)
         else:

@@ -38,7 +38,7 @@ def test_check_lists_them_and_names_what_it_cannot_use(tmp_path: Path) -> None:
     path = tmp_path / "disputes.json"
     entry = {"sample": "demo-0001-p1", "element": "2", "what": "a cell is \x1b[31mmissing"}
     path.write_text(json.dumps({"corpus": "demo", "hash": "c0", "disputes": [entry]}))
-    result = CliRunner().invoke(app, ["corpus", "check", "demo", "--disputes", str(path), "--limit", "1"])
+    result = CliRunner().invoke(app, ["corpus", "check", "demo", "--disputes", str(path)])
     assert "DISPUTED demo-0001-p1, 2: a cell is " in result.output and "\x1b" not in result.output
     with pytest.raises(CorpusError, match="has no page 'demo-0001-p1'"):
         read_disputes(path, ["other"])

@@ -184,7 +184,7 @@ def test_commands_end_with_an_answer_or_one_line(runs: tuple[Run, Run], tmp_path
     commands = [["export", new, "--table", "all", "--format", form] for form in ("markdown", "latex", "csv")]
     commands += [["export", old, new, "--table", "all"], ["compare", old, new, "--fail-below", "0"]]
     commands += [["compare", new, "quiet", "eager"], ["compare", new, "quiet", "broken"]]
-    commands += [["gate", new, old, "--max-drop", "0", "--junit", str(tmp_path / "j.xml")]]
+    commands += [["gate", new, old, "--max-drop", "0", "--out", str(tmp_path / "j.xml")]]
     commands += [["gate", new, "--min", "te_f1_con=.5"]]
     for command in commands:
         result = CliRunner().invoke(app, command)

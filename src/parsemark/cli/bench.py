@@ -10,7 +10,7 @@ from typer import Argument, Option
 from parsemark import api
 from parsemark.cli import options as opt
 from parsemark.cli import running
-from parsemark.cli.printing import plain_console
+from parsemark.cli.printing import is_quiet, plain_console
 from parsemark.cli.stable import repeat_parts
 from parsemark.cli.trial import print_trial
 from parsemark.errors import UsageError
@@ -22,8 +22,6 @@ def bench(
     *,
     corpus_too: opt.CorpusToo = None,
     parsers: opt.Parsers = None,
-    allow_local_builds: opt.AllowLocalBuilds = False,
-    yes: opt.FetchWeights = False,
     protocols: opt.Protocols = None,
     pages: opt.Pages = None,
     workers: opt.Workers = None,
@@ -65,19 +63,22 @@ def bench(
     if not score:
         n_failed, done = sum(events.n_failed.values()), counted(sum(events.n_done.values()), "page")
         console.print(f"{done} in {run.path}, {n_failed} failed")
-        console.print(
-            f"Outputs as files: parsemark export {run.path} --format outputs-md\n"
-            f"Score them with: parsemark score {run.path}",
-            soft_wrap=True,
-        )
+        if not is_quiet():
+            console.print(
+                f"Outputs as files: parsemark export {run.path} --format outputs-md\n"
+                f"Score them with: parsemark score {run.path}",
+                soft_wrap=True,
+            )
         running.require_some_success(run, events.n_pages, console)
         return
     summaries = running.show_summaries(run, None, console, cpu_hour_usd, as_json=as_json)
-    if repeats > 1:
+    if repeats > 1 and not is_quiet():
         for part in repeat_parts(api.repeats_of(run)):
             console.print(part)
     if report:
-        console.print(f"\nReport: {api.build_report(run)}", soft_wrap=True)
+        page = api.build_report(run)
+        if not is_quiet():
+            console.print(f"\nReport: {page}", soft_wrap=True)
     running.require_some_success(run, events.n_pages, console)
     running.require_answers(summaries, console)
 
@@ -91,8 +92,6 @@ def try_file(
         list[str] | None,
         Option("--parser", "-p", help="Parser to run; repeatable.", show_default="all that are installed"),
     ] = None,
-    allow_local_builds: opt.AllowLocalBuilds = False,
-    yes: opt.FetchWeights = False,
     pages: Annotated[str, Option(help=opt.PAGES)] = api.TRY_PAGES,
     timeout_s: opt.TimeoutS = api.TRY_TIMEOUT_S,
     out: Annotated[

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from parsemark.cli.printing import page_progress, plain_console
+from parsemark.cli.printing import first, is_quiet, is_verbose, page_progress, plain_console
 from parsemark.errors import UsageError
 from parsemark.extras import require
 from parsemark.plain_words import counted, visible
 
 if TYPE_CHECKING:
     from parsemark.verdicts.check import CheckFinding, Limit, PdfCheck
-
-_LIMIT = "Maximum of {}: a number (3) or a share (0.5%)."
 
 
 def check(
@@ -31,13 +29,15 @@ def check(
         ),
     ],
     *,
-    max_lost: Annotated[str | None, Option(help=_LIMIT.format("lost words"))] = None,
-    max_altered: Annotated[str | None, Option(help=_LIMIT.format("altered words and numbers"))] = None,
-    max_numbers: Annotated[str | None, Option(help=_LIMIT.format("altered numbers"))] = None,
-    max_invented: Annotated[str | None, Option(help=_LIMIT.format("invented words"))] = None,
-    max_moved: Annotated[str | None, Option(help=_LIMIT.format("moved words"))] = None,
-    max_doubled: Annotated[str | None, Option(help=_LIMIT.format("repeated words"))] = None,
-    max_leaked: Annotated[str | None, Option(help=_LIMIT.format("hidden words in the output"))] = None,
+    maximum: Annotated[
+        list[str] | None,
+        Option(
+            "--max",
+            metavar="KIND=LIMIT",
+            help="Fail if more is lost, altered, invented, moved, doubled or leaked, or more numbers are "
+            "altered: a number (`numbers=0`) or a share of the words (`lost=0.5%`); repeatable.",
+        ),
+    ] = None,
     json: Annotated[bool, Option("--json", help="Print the result as JSON.")] = False,
     html: Annotated[
         Path | None,
@@ -54,7 +54,6 @@ def check(
         Path | None,
         Option("--out", "-o", help="Folder of results, for a folder of PDFs.", show_default="OUTPUT-check"),
     ] = None,
-    show: Annotated[int, Option(min=0, help="Number of findings to print.")] = 50,
 ) -> None:
     """Compare an output with its PDF: lost, altered, invented, moved and leaked text, without truth.
 
@@ -62,27 +61,17 @@ def check(
 
     Example: parsemark check report.pdf report.md
 
-    Example: parsemark check report.pdf report.md --max-lost 0.5% --max-altered 0
+    Example: parsemark check report.pdf report.md --max lost=0.5% --max numbers=0
 
     Example: parsemark check report.pdf pages/ --html findings.html
 
-    Example: parsemark check my-documents/ my-outputs/ --max-lost 1%
+    Example: parsemark check my-documents/ my-outputs/ --max lost=1%
     """
     require("bench", "parsemark check", only=["pypdfium2"])
     from parsemark.verdicts.check import check as check_pdf
     from parsemark.verdicts.check import read_limits
 
-    limits = read_limits(
-        {
-            "lost": max_lost,
-            "altered": max_altered,
-            "numbers": max_numbers,
-            "invented": max_invented,
-            "moved": max_moved,
-            "doubled": max_doubled,
-            "leaked": max_leaked,
-        }
-    )
+    limits = read_limits(maximum or ())
     if pdf.is_dir():
         if html is not None or page_separator is not None:
             raise UsageError(
@@ -102,7 +91,7 @@ def check(
     if json:
         print(json_module.dumps({**found.to_json(), "exceeded": exceeded}, ensure_ascii=False, indent=2))
     else:
-        _print(found, exceeded, show)
+        _print(found, exceeded)
     if exceeded:
         raise typer.Exit(1)
 
@@ -133,21 +122,24 @@ def _check_folder(
         console = plain_console()
         statuses = ", ".join(f"{n} {status}" for status, n in summary.statuses.items())
         console.print(f"{counted(summary.documents, 'document')}: {statuses}.", soft_wrap=True)
-        for entry in summary.worst[:10]:
+        for entry in () if is_quiet() else first(summary.worst, 10):
             console.print(f"  {visible(entry['document'])}: {entry['verdict']}", soft_wrap=True)
-        for failure in summary.failed[:10]:
+        for failure in first(summary.failed, 10):
             console.print(f"  ! {visible(failure['document'])}: {visible(failure['why'])}", soft_wrap=True)
-        console.print(f"Summary: {page}\nFindings: {table}", soft_wrap=True)
+        if not is_quiet():
+            console.print(f"Summary: {page}\nFindings: {table}", soft_wrap=True)
     if summary.statuses["exceeded"]:
         raise typer.Exit(1)
 
 
-def _print(found: PdfCheck, exceeded: list[str], most: int) -> None:
+def _print(found: PdfCheck, exceeded: list[str]) -> None:
     console = plain_console()
     console.print(found.verdict, soft_wrap=True)
     for sentence in exceeded:
         console.print(f"✗ {sentence}", soft_wrap=True)
-    left = most
+    if is_quiet():
+        return
+    left = sum(len(page.findings) for page in found.pages) if is_verbose() else _SHOWN
     for page in found.pages:
         if not page.is_judged or page.judged_by != "text layer":
             console.print(f"\nPage {page.number}: {visible(page.judged_by)}", soft_wrap=True)
@@ -157,9 +149,10 @@ def _print(found: PdfCheck, exceeded: list[str], most: int) -> None:
             console.print(f"  {_line(finding)}", soft_wrap=True)
         left -= len(page.findings)
     if left < 0:
-        console.print(f"\n{counted(-left, 'more finding')}: give --show {most - left}, or --json.")
+        console.print(f"\n{counted(-left, 'more finding')}: give --verbose, or --json.")
 
 
+_SHOWN = 50  # findings; with --verbose all
 _MOST = 90
 
 

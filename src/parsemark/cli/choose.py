@@ -11,7 +11,7 @@ from typer import Option
 from parsemark import api
 from parsemark.cli import options as opt
 from parsemark.cli import running
-from parsemark.cli.printing import page_progress, plain_table, say_json
+from parsemark.cli.printing import is_quiet, page_progress, plain_table, say_json
 from parsemark.plain_words import rounded, signed
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ def choose(
     corpus_too: opt.CorpusToo = None,
     labels: Annotated[int, Option(min=0, help="Maximum number of new pages to label.")] = 10,
     parsers: opt.Parsers = None,
-    allow_local_builds: opt.AllowLocalBuilds = False,
-    yes: opt.FetchWeights = False,
     protocol: Annotated[str, Option(help="Protocol whose primary score decides.")] = "tables",
     cpu_hour_usd: opt.CpuHourUsd = None,
     out: opt.Out = None,
@@ -64,7 +62,7 @@ def choose(
     running.say_old_report(run, console)
     if as_json:
         say_json("choose", choice)
-    else:
+    elif not is_quiet():
         console.print(_table(choice))
     for line in api.choice_in_words(choice, corpus, run):
         # A command is to be copied: it stays on one line, however long.

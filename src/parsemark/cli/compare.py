@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from parsemark import api
 from parsemark.cli import options as opt
-from parsemark.cli.printing import say_json
+from parsemark.cli.printing import answer, is_verbose, say_json
 from parsemark.errors import UsageError
 from parsemark.system.files import write_text
 
@@ -25,7 +25,6 @@ def compare(
     *,
     old: opt.Old = None,
     protocol: opt.Protocol = None,
-    slices: Annotated[bool, Option("--slices", help="Also compare on each slice (group of pages).")] = False,
     fail_below: Annotated[
         float | None,
         Option(
@@ -51,11 +50,11 @@ def compare(
     if as_json:
         say_json("compare", found)
     elif second is not None and old is None:
-        typer.echo(text.parsers_text(api.open_run(run), found, protocol, slices=slices), nl=False)
+        answer(text.parsers_text(api.open_run(run), found, protocol, slices=is_verbose()))
     else:
         older, newer = (old, run) if old is not None else (run, Path(str(first)))
         both = api.open_run(older), api.open_run(newer)
-        typer.echo(text.two_runs_text(*both, found, fail_below, slices=slices), nl=False)
+        answer(text.two_runs_text(*both, found, fail_below, slices=is_verbose()))
     if fail_below is not None and found.drops(fail_below):
         raise typer.Exit(1)
 
@@ -117,9 +116,11 @@ def gate(
         Path | None, Option(help="Save the run as the new baseline in this folder if the gate passes.")
     ] = None,
     as_json: opt.Json = False,
-    markdown: Annotated[Path | None, Option(help="Also write the table to this file.")] = None,
-    junit: Annotated[Path | None, Option(help="Write all checks as JUnit XML.")] = None,
-    pictures: Annotated[Path | None, Option(help="Folder for pictures of the pages that lost most.")] = None,
+    outs: Annotated[
+        list[Path] | None,
+        Option("--out", "-o", help="Also write the result to this file: .md or .xml (JUnit); repeatable."),
+    ] = None,
+    pictures: Annotated[Path | None, Option(help="Folder for pictures of the pages that got worst.")] = None,
     link: Annotated[str | None, Option(help="Address of the report's folder, for links to pages.")] = None,
 ) -> None:
     """Check that a run is good enough and no worse than an old one. Exit code 1 if not.
@@ -136,18 +137,19 @@ def gate(
 
     if old is not None and save is not None and not old.exists():
         typer.echo(f"There is no baseline {old} yet: only fixed limits are checked.", err=True)
+    if wrong := [path for path in outs or () if path.suffix not in (".md", ".xml")]:
+        raise UsageError(f"--out {wrong[0]}: the name must end in .md (Markdown) or .xml (JUnit).")
     result = opt.fill(api.gate, locals(), minimum=_values(minimum or ()))
     opened = api.open_run(run)
     text = gate_markdown(result, report_link(opened, link))
     if as_json:
         say_json("gate", result)
     else:
-        typer.echo(text, nl=False)
+        answer(text)
     if os.environ.get("GITHUB_ACTIONS") == "true":
         typer.echo(gate_annotations(result), nl=False, err=as_json)
-    for path, content in ((markdown, text), (junit, gate_junit(result))):
-        if path is not None:
-            write_text(path, content)
+    for path in outs or ():
+        write_text(path, gate_junit(result) if path.suffix == ".xml" else text)
     if pictures is not None:
         older = api.open_run(old) if old is not None and old.exists() else None
         for picture in write_worst_pages(opened, older, result.worse, pictures):

@@ -13,7 +13,6 @@ from parsemark import research_calls
 from parsemark.cli import options as opt
 from parsemark.cli.options import Command, Commands
 from parsemark.cli.printing import plain_console, plain_table, stages
-from parsemark.research_calls import CONCURRENCY
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,7 +30,6 @@ Judges = Annotated[
     ),
 ]
 Repeats = Annotated[int, Option(min=1, help="Number of times that each question is asked.")]
-Concurrency = Annotated[int, Option(min=1, max=512, help="Number of parallel questions to a judge.")]
 MaxCost = Annotated[
     float | None,
     Option(
@@ -75,7 +73,6 @@ def print_statuses(console: Console, statuses: Mapping[str, Mapping[str, int]], 
 @app.command("check", cls=Command)
 def check(
     judges: Annotated[list[str], Argument(metavar="JUDGE…", help="`openai(model=NAME,base_url=URL)`.")],
-    concurrency: Concurrency = CONCURRENCY,
     max_cost: MaxCost = None,
     answers: Answers = None,
 ) -> None:
@@ -112,7 +109,6 @@ def matchers(
     judge: Annotated[
         str, Option("--judge", help="Model that locates the matches: `openai(model=NAME,base_url=URL)`.")
     ],
-    concurrency: Concurrency = CONCURRENCY,
     max_cost: MaxCost = None,
     answers: Answers = None,
 ) -> None:

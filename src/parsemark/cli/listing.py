@@ -9,7 +9,7 @@ import typer
 from typer import Argument
 
 from parsemark import schemas, setup_calls
-from parsemark.cli.printing import plain_console, plain_table
+from parsemark.cli.printing import is_quiet, plain_console, plain_table
 
 _DEFAULT = "parsemark"
 
@@ -45,6 +45,10 @@ def list_names(
         typer.echo(f"{entry.name}: {entry.summary}")
         for label, text in entry.details:
             typer.echo(f"    {label}: {text}")
+        return
+    if is_quiet():
+        for entry in entries:
+            typer.echo(entry.name)
         return
     console = plain_console()
     if not console.is_terminal:

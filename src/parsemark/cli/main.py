@@ -4,10 +4,12 @@ import contextlib
 import copy
 import errno
 import io
+import itertools
 import os
 import shutil
 import sys
 import textwrap
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -28,6 +30,7 @@ from parsemark.cli import (
     listing,
     pairs,
     parsers,
+    printing,
     report,
     score,
     setup,
@@ -37,13 +40,33 @@ from parsemark.cli import (
     web_apps,
 )
 from parsemark.cli.options import Command, Commands
-from parsemark.errors import ParsemarkError
+from parsemark.errors import ParsemarkError, UsageError
 from parsemark.extras import needed_for
 from parsemark.plain_words import visible
+
+EVERYWHERE = frozenset(
+    {"-q", "--quiet", "-v", "--verbose", "-y", "--yes", "--allow-local-builds", "--trust-config"}
+)
+"""Options of `parsemark` that may also stand behind the command."""
 
 
 class Root(Commands):
     """All commands, in the order of `COMMANDS`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Move options that every command takes in front of it, up to a `--`."""
+        end = args.index("--") if "--" in args else len(args)
+        front: list[str] = []
+        rest: list[str] = []
+        words = iter(args[:end])
+        for word in words:
+            if word in EVERYWHERE or word.startswith("--config="):
+                front.append(word)
+            elif word == "--config":
+                front += [word, *itertools.islice(words, 1)]
+            else:
+                rest.append(word)
+        return super().parse_args(ctx, [*front, *rest, *args[end:]])
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names in the order of the help."""
@@ -79,11 +102,36 @@ def root(
             "--trust-config", help="Allow the parsemark.toml in this folder to run the scripts that it lists."
         ),
     ] = False,
+    quiet: Annotated[
+        bool, Option("--quiet", "-q", help="Print the answer alone: no progress, notes or tables beside it.")
+    ] = False,
+    verbose: Annotated[
+        bool,
+        Option("--verbose", "-v", help="Print more: all notes, whole lists, groups, tracebacks of errors."),
+    ] = False,
+    yes: Annotated[
+        bool,
+        Option("--yes", "-y", help="Download missing parser weights without asking."),
+    ] = False,
+    allow_local_builds: Annotated[
+        bool,
+        Option(
+            "--allow-local-builds",
+            help="Allow building parser packages from local folders or repositories, which runs their code.",
+        ),
+    ] = False,
     version: Annotated[
         bool, Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """The benchmark for PDF parsers: who is better, by how much, how sure we are, and why."""
+    if quiet and verbose:
+        raise UsageError("Give --quiet or --verbose, not both.")
+    printing.set_detail(verbose - quiet)
+    consents = {"PARSEMARK_FETCH_WEIGHTS": yes, "PARSEMARK_ALLOW_LOCAL_BUILDS": allow_local_builds}
+    for variable, is_given in consents.items():
+        if is_given:
+            os.environ[variable] = "1"  # also for the processes that we start
     path = config or Path("parsemark.toml")
     is_there = config is not None or path.is_symlink() or path.exists()
     if context.invoked_subcommand in ("bench", "gate") and is_there:
@@ -154,6 +202,8 @@ def run() -> None:
             finally:
                 sys.stdout.flush()
     except ParsemarkError as error:
+        if printing.is_verbose():
+            traceback.print_exc()
         _fail(str(error))
     except KeyboardInterrupt:  # before a command began; commands themselves say what is kept
         sys.exit(130)

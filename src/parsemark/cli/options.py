@@ -3,7 +3,6 @@
 Help rendered with rich would take twice as long to start, and be harder to read in a pipe.
 """
 
-import os
 from collections.abc import Callable, Mapping
 from inspect import signature
 from pathlib import Path
@@ -14,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 
 _WHOLE_SENTENCE = 200
 EXAMPLE = "Example: "
+ANYWHERE = "Also, as for every command (see parsemark --help): -q, -v, -y, --allow-local-builds, --config."
 
 
 class Command(TyperCommand):
@@ -37,6 +37,12 @@ class Command(TyperCommand):
                     formatter.write_dl([(name, " ".join(what.split())) for name, _, what in items])
                 else:
                     formatter.write_text(text)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options, with a line about those of every command."""
+        super().format_options(ctx, formatter)
+        formatter.write_paragraph()
+        formatter.write_text(ANYWHERE)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the examples."""
@@ -142,37 +148,6 @@ Overwrite = Annotated[bool, Option("--overwrite", help="Delete the run in OUT an
 Strict = Annotated[bool, Option("--strict", help="Fail if any part of the corpus is unreadable.")]
 
 
-def _allow_local_builds(is_allowed: bool) -> None:
-    if is_allowed:
-        os.environ["PARSEMARK_ALLOW_LOCAL_BUILDS"] = "1"  # also for the processes that we start
-
-
-AllowLocalBuilds = Annotated[
-    bool,
-    Option(
-        "--allow-local-builds",
-        callback=_allow_local_builds,
-        expose_value=False,
-        help="Allow building parser packages from local folders or repositories, which runs their code.",
-    ),
-]
-
-
-def _fetch_weights(is_allowed: bool) -> None:
-    if is_allowed:
-        os.environ["PARSEMARK_FETCH_WEIGHTS"] = "1"
-
-
-FetchWeights = Annotated[
-    bool,
-    Option(
-        "--yes",
-        "-y",
-        callback=_fetch_weights,
-        expose_value=False,
-        help="Download missing parser weights without asking.",
-    ),
-]
 Browser = Annotated[bool, Option("--browser/--no-browser", help="Open the result in a browser.")]
 NewCorpus = Annotated[Path, Option("--out", help="Folder of the new corpus.")]
 Processes = Annotated[int | None, Option(help="Number of processes.", show_default="one per CPU")]

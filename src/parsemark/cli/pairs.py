@@ -14,7 +14,7 @@ from parsemark.cli import judge as judging
 from parsemark.cli import options as opt
 from parsemark.cli.printing import plain_console, plain_table, stages
 from parsemark.plain_words import counted, rounded
-from parsemark.research_calls import CONCURRENCY, is_standard
+from parsemark.research_calls import is_standard
 
 if TYPE_CHECKING:
     from parsemark.research_calls import MetricSummary
@@ -45,7 +45,6 @@ def pairs(
     ] = False,
     judges: judging.Judges = None,
     repeats: judging.Repeats = 1,
-    concurrency: judging.Concurrency = CONCURRENCY,
     max_cost: judging.MaxCost = None,
     answers: judging.Answers = None,
 ) -> None:

@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from parsemark import setup_calls
 from parsemark.cli import options as opt
-from parsemark.cli.printing import plain_console, plain_table
+from parsemark.cli.printing import is_quiet, is_verbose, plain_console, plain_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +35,10 @@ def list_parsers() -> None:
 
     Example: parsemark parsers list
     """
+    if is_quiet():
+        for entry in setup_calls.parsers_list():
+            typer.echo(entry.name)
+        return
     console = plain_console()
     rows = [_columns(entry) for entry in setup_calls.parsers_list()]
     if not console.is_terminal:
@@ -95,7 +99,6 @@ def install(
             help="Take weights from this folder instead of the network: `OWNER/NAME/…` or a hub cache.",
         ),
     ] = None,
-    allow_local_builds: opt.AllowLocalBuilds = False,
 ) -> None:
     """Fetch the weights of parsers and build their environments now instead of on first use.
 
@@ -129,7 +132,6 @@ _SHOWN_VERSIONS = 10
 def versions(
     name: Annotated[str, Argument(help="A parser, or path/to/worker.py.")],
     pre: Annotated[bool, Option("--pre", help="Include pre-releases.")] = False,
-    all_: Annotated[bool, Option("--all", help="Show all releases.")] = False,
 ) -> None:
     """List the newest releases of a parser that the package index has for this Python, oldest first.
 
@@ -138,8 +140,8 @@ def versions(
     Example: parsemark parsers versions pdfplumber
     """
     found = setup_calls.parsers_versions(name, pre=pre)
-    if not all_ and len(found) > _SHOWN_VERSIONS:
-        typer.echo(f"The newest {_SHOWN_VERSIONS} of {len(found)}; all of them: --all", err=True)
+    if not is_verbose() and len(found) > _SHOWN_VERSIONS:
+        typer.echo(f"The newest {_SHOWN_VERSIONS} of {len(found)}; all of them: --verbose", err=True)
         found = found[-_SHOWN_VERSIONS:]
     for version in found:
         typer.echo(version)

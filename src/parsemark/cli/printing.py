@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+Item = TypeVar("Item")
+
+_detail = ContextVar("detail", default=0)  # -1: the answer alone, 1: more than usual
+
+
+def set_detail(level: int) -> None:
+    """Set how much commands print: -1 with `--quiet`, 1 with `--verbose`."""
+    _detail.set(level)
+
+
+def is_quiet() -> bool:
+    """Return True if only the answer is printed: no progress, notes or tables beside it."""
+    return _detail.get() < 0
+
+
+def is_verbose() -> bool:
+    """Return True if lists are printed whole, with all notes."""
+    return _detail.get() > 0
+
+
+def first(items: Sequence[Item], most: int) -> Sequence[Item]:
+    """Return what is listed of many: all with `--verbose`."""
+    return items if is_verbose() else items[:most]
 
 
 def plain_console(*, stderr: bool = False) -> Console:
@@ -35,13 +60,20 @@ def stages() -> Iterator[Callable[[str, int | None], Callable[..., None]]]:
 
     console = plain_console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
+    with Progress(
+        *columns, console=console, disable=is_quiet() or not console.is_terminal, transient=True
+    ) as progress:
 
         def begin(title: str, total: int | None) -> Callable[..., None]:
             task = progress.add_task(title, total=total)
             return lambda n=1, total=None: progress.update(task, advance=n, total=total)
 
         yield begin
+
+
+def answer(text: str) -> None:
+    """Print paragraphs, of which the first one is the answer; with `--quiet` that one alone."""
+    print(text.partition("\n\n")[0] if is_quiet() else text.removesuffix("\n"))
 
 
 def say_json(kind: str, data: Any) -> None:

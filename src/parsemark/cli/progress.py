@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from parsemark.cli.printing import warning
+from parsemark.cli.printing import is_quiet, warning
 from parsemark.engine.events import Events
 from parsemark.model import Status
 from parsemark.plain_words import counted, unbroken
@@ -55,10 +55,14 @@ class ProgressEvents(Events):
 
     def unusable(self, parser: str, why: str) -> None:
         """Tell at once: the rest goes on."""
-        self.note(f"{parser} cannot be used: {why}")
+        self._warn(f"{parser} cannot be used: {why}")
 
     def note(self, text: str) -> None:
         """Print a line."""
+        if not is_quiet():
+            self._warn(text)
+
+    def _warn(self, text: str) -> None:
         self.console.print(warning(unbroken(text)))
 
 
@@ -154,5 +158,7 @@ class ProgressLines(ProgressEvents):
 
 
 def progress_for(console: Console) -> ProgressEvents:
-    """Bars in a terminal, lines elsewhere."""
+    """Bars in a terminal, lines elsewhere, nothing with `--quiet`."""
+    if is_quiet():
+        return ProgressEvents(console)
     return ProgressBars(console) if console.is_terminal else ProgressLines(console)

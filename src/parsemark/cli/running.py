@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from parsemark import api
-from parsemark.cli.printing import plain_console, say, say_json, warning
+from parsemark.cli.printing import is_quiet, plain_console, say, say_json, warning
 from parsemark.plain_words import counted, unbroken
 
 if TYPE_CHECKING:
@@ -66,17 +66,19 @@ def show_summaries(
         say_json("summary", summaries)
         return summaries
     for summary in summaries:
-        console.print()
+        if not is_quiet():
+            console.print()
         for sentence in api.verdict(run, summary.protocol, cpu_hour_usd):
             console.print(sentence, highlight=False, markup=False)
-        console.print()
-        console.print(leaderboard(summary, console.width))
+        if not is_quiet():
+            console.print()
+            console.print(leaderboard(summary, console.width))
     return summaries
 
 
 def say_old_report(run: Run, console: Console) -> None:
     """Say that the report of a run is older than what was scored just now, and how to renew it."""
-    if (run.path / "report" / "index.html").is_file():
+    if (run.path / "report" / "index.html").is_file() and not is_quiet():
         again = f"parsemark report {shlex.quote(str(run.path))}"
         console.print(f"The run's report is older than these scores. Renew it: {again}", soft_wrap=True)
 
@@ -102,7 +104,7 @@ def command_line() -> tuple[str, ...]:
 
 def say_remarks(remarks: Iterable[object], console: Console) -> None:
     """Name what was left out of a corpus, and what looks wrong in it."""
-    for remark in remarks:
+    for remark in () if is_quiet() else remarks:
         say(console, warning(str(remark)))
 
 

@@ -27,8 +27,6 @@ def stable(
     *,
     corpus: opt.Corpus = api.CORPUS,
     parsers: opt.Parsers = None,
-    allow_local_builds: opt.AllowLocalBuilds = False,
-    yes: opt.FetchWeights = False,
     variants: Annotated[
         list[str] | None,
         Option(

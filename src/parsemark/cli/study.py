@@ -53,7 +53,6 @@ def run(
     judges: judging.Judges = None,
     repeats: judging.Repeats = 1,
     bias: Annotated[bool, Option("--bias", help="Also measure the biases of the judges.")] = False,
-    concurrency: judging.Concurrency = research_calls.CONCURRENCY,
     max_cost: judging.MaxCost = None,
     answers: judging.Answers = None,
 ) -> None:

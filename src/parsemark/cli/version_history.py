@@ -27,7 +27,6 @@ def history(
     parser: Parser,
     *,
     corpus: opt.Corpus = api.CORPUS,
-    allow_local_builds: opt.AllowLocalBuilds = False,
     releases: Annotated[
         int, Option(min=0, help="Number of releases, newest first; 0: only --also.")
     ] = version_history.RELEASES,

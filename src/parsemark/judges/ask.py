@@ -39,7 +39,7 @@ _FAILURES_IN_A_ROW = 24  # so many questions in a row without any reply, and the
 class AskOptions:
     """How to ask."""
 
-    concurrency: int = 16  # requests to each judge at a time
+    concurrency: int | None = None  # requests to each judge at a time; None: the judge's own number
     max_cost_usd: float | None = None  # most that may be spent in this session; None for no limit
     retries: int = 5  # how often a request is sent again that got no reply
     more_answers: int = 2  # how often a question is asked again whose answer cannot be read
@@ -172,17 +172,17 @@ class Asker:
                     workers = [tasks.create_task(self._read_all(arrived, deliver))]
                     for call in calls:
                         if call.judge not in endpoints:
-                            pool = call.judge.opened(self.options.concurrency)
-                            room = asyncio.Semaphore(self.options.concurrency * _AHEAD)
+                            at_a_time = self.options.concurrency or call.judge.concurrency
+                            pool = call.judge.opened(at_a_time)
+                            room = asyncio.Semaphore(at_a_time * _AHEAD)
                             endpoint = _Endpoint(call.judge, await opened.enter_async_context(pool), room)
                             endpoints[call.judge] = endpoint
                             workers += [
-                                tasks.create_task(self._send_all(endpoint, arrived))
-                                for _ in range(self.options.concurrency)
+                                tasks.create_task(self._send_all(endpoint, arrived)) for _ in range(at_a_time)
                             ]
                         await self._make_ready(call, endpoints[call.judge], deliver)
                     for endpoint in endpoints.values():
-                        for _ in range(self.options.concurrency * _AHEAD):
+                        for _ in range((self.options.concurrency or endpoint.judge.concurrency) * _AHEAD):
                             await endpoint.ahead.acquire()  # until every question is answered
                     for worker in workers:
                         worker.cancel()

@@ -88,6 +88,12 @@ class Judge(ABC):
     order: Literal["truth_first", "pred_first"] = "truth_first"
     fence: bool = True  # whether data are fenced, so that nothing in them passes for an instruction
     prompt_file: str = ""  # with `{gt_table}` and `{extracted_table}`, asked in place of `prompt`
+    concurrency: int = 16  # requests at a time
+
+    def check_concurrency(self) -> None:
+        """Raise UsageError for a number of parallel requests out of range."""
+        if not 1 <= self.concurrency <= 512:
+            raise UsageError(f"concurrency of judge '{self.name}' must be from 1 to 512.")
 
     @property
     def prompt_text(self) -> str:

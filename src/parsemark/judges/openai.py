@@ -85,6 +85,7 @@ class OpenAI(Judge):
                 "base_url of judge 'openai' must hold no user, password or query: it is written into runs. "
                 "Put the key into an environment variable and name it with key_env."
             )
+        self.check_concurrency()
         if self.max_tokens < 1 or self.timeout_s <= 0:
             raise UsageError("max_tokens and timeout_s of judge 'openai' must be positive.")
         for price in (self.input_usd, self.output_usd):

@@ -12,11 +12,13 @@ from typer import Option
 from parsemark import corpus_calls
 from parsemark.cli import options as opt
 from parsemark.cli import running
-from parsemark.cli.printing import page_progress, say_json
+from parsemark.cli.printing import first, is_quiet, page_progress, say_json
 from parsemark.plain_words import counted, visible
 
 if TYPE_CHECKING:
     from parsemark.corpus_calls import Audit, CheckReport, Corpus, Corrected
+
+_LISTED = 20  # findings; with --verbose all
 
 
 def check(
@@ -41,7 +43,6 @@ def check(
     disputes: Annotated[
         Path | None, Option(help="File from “This truth is wrong” in a report: also list its entries.")
     ] = None,
-    limit: Annotated[int, Option(min=0, help="Maximum number of findings to list; 0 lists all.")] = 20,
     strict: opt.Strict = False,
     as_json: opt.Json = False,
 ) -> None:
@@ -61,25 +62,27 @@ def check(
         _print_corrected(found, out)
         return
     if run is not None:
-        _print_audit(corpus, found, out, limit)
+        _print_audit(corpus, found, out)
         return
     for dispute in corpus_calls.disputes_of(loaded, disputes) if disputes is not None else ():
         typer.echo(f"DISPUTED {visible(dispute)}", err=as_json)
     if as_json:
         say_json("corpus-check", found)
     else:
-        _print_check(found, loaded, limit)
+        _print_check(found, loaded)
     if not found.is_faithful:
         raise typer.Exit(1)
 
 
-def _print_check(report: CheckReport, corpus: Corpus, limit: int) -> None:
+def _print_check(report: CheckReport, corpus: Corpus) -> None:
     for line in report.problems:
         print(f"PROBLEM {line}")
-    for line in report.disagreements[: limit or None]:
-        print(line)
-    if 0 < limit < len(report.disagreements):
-        print(f"and {len(report.disagreements) - limit} more; --limit 0 lists all")
+    if not is_quiet():
+        listed = first(report.disagreements, _LISTED)
+        for line in listed:
+            print(line)
+        if len(listed) < len(report.disagreements):
+            print(f"and {len(report.disagreements) - len(listed)} more; --verbose lists all")
     for cause, count in report.causes.most_common():
         print(f"{count:6d}  {cause}")
     for line in report.summary():
@@ -88,8 +91,8 @@ def _print_check(report: CheckReport, corpus: Corpus, limit: int) -> None:
         print(f"warnings: {len(corpus.remarks)}, of them {len(corpus.left_out)} left out")
 
 
-def _print_audit(corpus: str, found: Audit, out: Path | None, limit: int) -> None:
-    for s in found.suspicions[: limit or None]:
+def _print_audit(corpus: str, found: Audit, out: Path | None) -> None:
+    for s in () if is_quiet() else first(found.suspicions, _LISTED):
         where = f"{s.sample} {s.element} row {s.row} column {s.col}"
         print(f"{s.strength:.2f}  {where}: {s.truth!r} → {s.consensus!r}")
         print(f"      {', '.join(s.against)} against {', '.join(s.for_truth) or 'none'}")

@@ -11,7 +11,7 @@ from typer import Option
 from parsemark import corpus_calls
 from parsemark.cli import options as opt
 from parsemark.cli import running
-from parsemark.cli.printing import plain_console, plain_table, say_json
+from parsemark.cli.printing import is_verbose, plain_console, plain_table, say_json
 from parsemark.plain_words import counted
 
 if TYPE_CHECKING:
@@ -37,9 +37,6 @@ def info(
     croissant: Annotated[
         bool, Option("--croissant", help="Print Croissant metadata (JSON-LD), one record per page.")
     ] = False,
-    full: Annotated[
-        bool, Option("--full", help="List all values of each attribute (default: twelve).")
-    ] = False,
     as_json: Annotated[bool, Option("--json", help="Print the result as JSON.")] = False,
     strict: opt.Strict = False,
 ) -> None:
@@ -62,10 +59,10 @@ def info(
     elif as_json:
         say_json("corpus-info", corpus_calls.corpus_info(loaded))
     else:
-        _print_info(corpus_calls.corpus_info(loaded), full=full)
+        _print_info(corpus_calls.corpus_info(loaded))
 
 
-def _print_info(found: CorpusInfo, *, full: bool) -> None:
+def _print_info(found: CorpusInfo) -> None:
     rows = [
         ("Documents", str(found.documents)),
         ("Pages", str(found.pages)),
@@ -82,8 +79,8 @@ def _print_info(found: CorpusInfo, *, full: bool) -> None:
         *((f"Page: {key}", counts) for key, counts in sorted(found.page_attributes.items())),
         *((f"Table: {key}", counts) for key, counts in sorted(found.table_attributes.items())),
     ):
-        more = f", and {len(counts) - 12} more" if len(counts) > 12 and not full else ""
-        shown = counts.most_common(None if full else 12)
+        more = f", and {len(counts) - 12} more" if len(counts) > 12 and not is_verbose() else ""
+        shown = counts.most_common(None if is_verbose() else 12)
         rows.append((label, ", ".join(f"{key} {n}" for key, n in shown) + more))
     title = f"{found.name} (version {found.version}, {found.licence})"
     plain_console().print(plain_table(("", ""), rows, words=2, title=title, show_header=False))

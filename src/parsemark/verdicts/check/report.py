@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -228,6 +228,12 @@ def read_limit(text: str | float) -> Limit:
     return Limit(float(found[1]) / 100 if found[2] else float(found[1]), bool(found[2]))
 
 
-def read_limits(given: Mapping[str, str | float | None]) -> dict[str, Limit]:
-    """Read all limits that are given; the names are those of `--max-NAME`."""
-    return {name: read_limit(text) for name, text in given.items() if text is not None}
+def read_limits(given: Iterable[str]) -> dict[str, Limit]:
+    """Read limits as they are given in a command: `lost=0.5%`."""
+    limits = {}
+    for text in given:
+        name, _, limit = text.partition("=")
+        if name not in _LIMITED or not limit:
+            raise UsageError(f"--max {text}: give one of {', '.join(_LIMITED)} and a limit, as in lost=0.5%.")
+        limits[name] = read_limit(limit)
+    return limits
