@@ -7,12 +7,13 @@ from pathlib import Path
 
 from parsemark.errors import ParserError
 from parsemark.parsers.catalogue import builtin_scripts, get_parser, parser_names
-from parsemark.parsers.declaration import WeightsSource, read_declaration
+from parsemark.parsers.declaration import read_declaration
 from parsemark.parsers.environment import needs_lock, read_lock, write_lock
 from parsemark.parsers.parser import Parser
 from parsemark.specs import format_option
 
 BEGIN, END = "<!-- parsers: begin -->", "<!-- parsers: end -->"
+PAPERS = ("Soric et al.", "OmniDocBench", "Horn & Keuper")
 
 
 def unlocked(scripts: Iterable[Path]) -> Iterator[Path]:
@@ -30,16 +31,27 @@ def unlocked(scripts: Iterable[Path]) -> Iterator[Path]:
 def parser_table() -> str:
     """Return all parsers as a Markdown table: origin, requirements, output."""
     rows = [_row(get_parser(name)) for name in parser_names()]
-    head = ["parser", "what it is", "in the papers", "licence", "needs", "gives", "options (default first)"]
+    head = ["parser", "what it is", "licence", "needs", "gives", "options (default first)"]
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def papers_list() -> str:
+    """Return the parsers that each paper compares, as a Markdown list."""
+    by_paper: dict[str, list[str]] = {}
+    for name in parser_names():
+        for part in get_parser(name).info.paper.split(";"):
+            for paper in PAPERS:
+                if paper in part.partition(":")[0]:
+                    by_paper.setdefault(paper, []).append(f"`{name}`")
+    return "\n".join(f"- {paper}: {', '.join(names)}" for paper, names in by_paper.items())
 
 
 def with_table(page: str) -> str:
     """Return the page with a new table between its marks."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{parser_table()}\n{END}{after}"
+    return f"{before}{BEGIN}\n{parser_table()}\n\nParsers of the papers:\n\n{papers_list()}\n{END}{after}"
 
 
 def _row(parser: Parser) -> list[str]:
@@ -53,16 +65,13 @@ def _row(parser: Parser) -> list[str]:
         needs += [f"{need} ({_few(choices)})" for need, choices in by_need.items()]
     if info.reads != ("pdf",):
         needs.append(f"reads {', '.join(kind.upper() for kind in info.reads)}")
-    if info.weights:
-        needs.append(", ".join(_weights(source) for source in info.weights))
-    if info.weights_note:
-        needs.append(info.weights_note)
+    limits = sorted({source.licence for source in info.weights if source.restricted})
+    needs += [f"licence of the weights: {licence}" for licence in limits]
     if info.paid:
         needs.append("paid by the page")
     return [
         f"[`{parser.name}`]({info.homepage})",
         _plain(info.about),
-        _plain(info.paper) or "-",
         info.licence,
         _plain("; ".join(needs)) or "-",
         ", ".join(info.gives),
@@ -73,11 +82,6 @@ def _row(parser: Parser) -> list[str]:
 def _need(need: str) -> str:
     kind, _, name = need.partition(":")
     return {"env": f"`{name}`", "folder": f"weights in `{name}`"}.get(kind, need)
-
-
-def _weights(source: WeightsSource) -> str:
-    """Where weights come from, with a licence that limits their use."""
-    return f"{source.name or source.file_name}{f' ({source.licence})' if source.restricted else ''}"
 
 
 def _options(parser: Parser) -> str:

@@ -45,7 +45,7 @@ def test_add_your_parser_works_as_the_page_says(
     """The script as it is printed, saved under the name and tried by the command that the page says."""
     text = GUIDE.read_text(encoding="utf-8")
     code = re.search(r"```python\n(.*?)```", text[text.index(section) :], re.DOTALL)
-    command = re.search(r"Save it as `([^`]+)`, then `parsemark ([^`]+)`", text)
+    command = re.search(r"Save it as `([^`]+)` and try it: `parsemark ([^`]+)`", text)
     assert code is not None and command is not None
     monkeypatch.chdir(tmp_path)
     Path(command[1]).write_text(code[1])
@@ -59,8 +59,8 @@ def test_add_your_parser_works_as_the_page_says(
 @pytest.mark.parsers
 def test_a_parser_of_docx_works_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = GUIDE.read_text(encoding="utf-8")
-    line = re.search(r"says so, `(# reads = [^`]+)`", text)
-    command = re.search(r"Try it with such a file: `parsemark ([^`]+)`", text)
+    line = re.search(r"A parser with `(# reads = [^`]+)`", text)
+    command = re.search(r"Try it: `parsemark ([^`]+)`", text)
     assert line is not None and command is not None
     monkeypatch.chdir(tmp_path)
     body = "from parsemark_worker import serve, text_output\nserve(lambda pdf, page, options: "

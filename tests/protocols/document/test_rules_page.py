@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-PAGE = ROOT / "docs" / "reference" / "omnidocbench-rules.md"
+PAGE = ROOT / "plugins" / "boards" / "docs" / "omnidocbench-rules.md"
 CODE = ROOT / "src" / "parsemark" / "protocols" / "document"
 CITATION = re.compile(r"\bsections? ((?:\d+(?:\.\d+)?(?:, | and | to )?)+)")
 

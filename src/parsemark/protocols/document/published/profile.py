@@ -11,7 +11,7 @@ from parsemark.protocols.run_scores.sums import read_toml
 
 @dataclass(frozen=True)
 class Profile:
-    """One published version of OmniDocBench's evaluation (switches: docs/reference/protocol-document.md)."""
+    """One published version of OmniDocBench's evaluation (switches: `profiles.toml`)."""
 
     name: str
     missing_page_is_empty: bool
