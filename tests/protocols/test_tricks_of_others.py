@@ -39,6 +39,7 @@ TRICKS = {
     "letters": f"{TEXT}\n\n{html([[letter] for letter in 'abcdefghijklmnopqrstuvwxyz'])}",
     "filler": f"{TEXT}\n\n{html([['x']], filler='<i></i>' * 1000)}",
     "odd-span": f"{TEXT}\n\n{html([['x']], attributes=' colspan=two')}",
+    "giant-span": HONEST.replace("<td>", "<td colspan=100000 rowspan=100000>", 1),
     "one-cell": f"{TEXT}\n\n{html([[' '.join(c for row in ROWS + SECOND for c in row)]])}",
     "no-table": TEXT,
     "hidden": f"{TEXT}\n\n<!-- {BOTH} -->",
@@ -48,12 +49,30 @@ OWN_ROWS = [[c if k % 3 else "wrong" for k, c in enumerate(row)] for row in ROWS
 FLAWED = f"{TEXT[:50]}\n\n{html(OWN_ROWS)}"
 MORE = {
     "twice": f"{FLAWED}\n\n{FLAWED}",
+    "rows-twice": f"{TEXT[:50]}\n\n{html([row for row in OWN_ROWS for _ in range(2)])}",
+    "hedged": f"{TEXT[:50]}\n\n{html([[f'{c} / {c[:-1]}7' for c in row] for row in OWN_ROWS])}",
+    "junk-cell": f"{TEXT[:50]}\n\n{html([[' junk' * 5000, *OWN_ROWS[0][1:]], *OWN_ROWS[1:]])}",
     "its-words-again": f"{FLAWED}\n\n{' '.join(c for row in ROWS + SECOND for c in row)}",
     "extra-tables": f"{FLAWED}\n\n{html([['a', 'b'], ['c', 'd']])}\n\n{html([['1', '2'], ['3', '4']])}",
     "page-of-numbers": f"{FLAWED}\n\n{' '.join(map(str, range(300)))}",
     "unclosed-table": f"{FLAWED}\n\n<table><tr><td>{' '.join(c for row in OWN_ROWS for c in row)}",
 }
 """What adds to an output with errors."""
+UNREADABLE = FLAWED.replace("<td>", "<td colspan=100000 rowspan=100000>", 1)
+OTHER_ROWS = [[c if k % 3 != 1 else "other" for k, c in enumerate(row)] for row in ROWS]
+OTHER = f"{TEXT[:50]}\n\n{html(OTHER_ROWS)}"
+BOTH_ROWS = [row for rows in zip(OWN_ROWS, OTHER_ROWS, strict=True) for row in rows]
+BOTH_CELLS = [
+    [a if a == b else f"{a} / {b}" for a, b in zip(*rows, strict=True)]
+    for rows in zip(OWN_ROWS, OTHER_ROWS, strict=True)
+]
+READINGS = {
+    "two-readings-below": f"{FLAWED}\n\n{html(OTHER_ROWS)}",
+    "two-readings-in-one-table": f"{TEXT[:50]}\n\n{html([*OWN_ROWS, *OTHER_ROWS])}",
+    "two-readings-by-rows": f"{TEXT[:50]}\n\n{html(BOTH_ROWS)}",
+    "two-readings-by-cells": f"{TEXT[:50]}\n\n{html(BOTH_CELLS)}",
+}
+"""Two readings of one table, with errors in other cells."""
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +86,16 @@ def summaries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Summary]:
     samples = [Sample(f"p-{k}", f"d-{k}", 1, Page(f"p-{k}", 600, 800, elements)) for k in range(2)]
     write_corpus(root / "corpus", samples, name="tricks")
     corpus = load_corpus(str(root / "corpus"))
-    for name, text in {"honest": HONEST, "flawed": FLAWED, **TRICKS, **MORE}.items():
+    for name, text in {
+        "honest": HONEST,
+        "flawed": FLAWED,
+        "other": OTHER,
+        "no-flawed-table": TEXT[:50],
+        "unreadable": UNREADABLE,
+        **TRICKS,
+        **MORE,
+        **READINGS,
+    }.items():
         folder = root / name
         folder.mkdir()
         # The trick on one page of two, as who plays it would choose the hard one.
@@ -102,6 +130,25 @@ def test_adding_does_not_pay_with_our_protocols(
 ) -> None:
     flawed, tricked = both_values(summaries[protocol], "flawed", trick)
     assert tricked <= flawed + 1e-9 and flawed < 0.98 * (summaries[protocol].figures[0].top or 1.0)
+
+
+@pytest.mark.parametrize("protocol", OWN)
+def test_a_table_that_cannot_be_read_is_worth_no_more_than_none(
+    summaries: dict[str, Summary], protocol: str
+) -> None:
+    without, unreadable = both_values(summaries[protocol], "no-flawed-table", "unreadable")
+    assert unreadable <= without + 1e-9
+
+
+@pytest.mark.parametrize("trick", READINGS)
+@pytest.mark.parametrize("protocol", OWN)
+def test_two_readings_pay_in_no_protocol_but_a_little_with_the_reader(
+    summaries: dict[str, Summary], protocol: str, trick: str
+) -> None:
+    summary = summaries[protocol]
+    (first, both), (second, _) = (both_values(summary, name, trick) for name in ("flawed", "other"))
+    gain = (both - max(first, second)) / (summary.info(summary.primary).top or 1.0)
+    assert gain <= (0.05 if protocol == "semantic" else 1e-9)
 
 
 def test_filler_and_first_rows_do_not_help_our_teds() -> None:

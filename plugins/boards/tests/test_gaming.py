@@ -1,0 +1,154 @@
+"""What silence, repetition, junk and giant spans do to each benchmark's own scores, as their pages state it.
+
+One page of two is answered well, the other with errors. Each trick changes the second output alone, as who
+plays it would choose the hard page. `python plugins/boards/tests/test_gaming.py` prints all that rises.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from benchmark_pages import write
+
+from parsemark.corpora import load_corpus
+from parsemark.engine.import_outputs import import_predictions
+from parsemark.engine.scoring.score import score_run
+from parsemark.model import Element, Fact, Page, Sample, Table
+from parsemark.protocols import Summary
+from parsemark.testing import write_corpus
+
+ROWS = [[f"{name} {k}" for name in ("Port", "Depth", "Berths", "Light")] for k in range(5)]
+SECOND = [["Buoy", "Colour"], ["Cardinal", "yellow"], ["Lateral", "red"], ["Safe water", "white"]]
+TEXT = "Slack water lasts nine minutes at the narrows, and the stream runs at five knots on springs."
+WRONG = "Slack water lasts nine minutes at the harbour, and it runs at six knots."
+
+
+def html(rows: list[list[str]], attributes: str = "") -> str:
+    """A table whose first cell may have attributes."""
+    cells = [[f"<td>{text}</td>" for text in row] for row in rows]
+    cells[0][0] = cells[0][0].replace("<td>", f"<td{attributes}>")
+    return "<table>" + "".join(f"<tr>{''.join(row)}</tr>" for row in cells) + "</table>"
+
+
+WHOLE = f"# Tides\n\n{TEXT}\n\n{html(ROWS)}\n\n{html(SECOND)}"
+OWN_ROWS = [[text if k % 2 else "wrong" for k, text in enumerate(row)] for row in ROWS]
+FLAWED = f"# Tides\n\n{WRONG}\n\n{html(OWN_ROWS)}"
+JUNK = " ".join(map(str, range(300)))
+TRICKS = {
+    "nothing": "",
+    "a blank": " \n",
+    "one letter": "s",
+    "no table": f"# Tides\n\n{WRONG}",
+    "first rows": f"# Tides\n\n{WRONG}\n\n{html(OWN_ROWS[:1])}",
+    "twice": f"{FLAWED}\n\n{FLAWED}",
+    "junk text": f"{FLAWED}\n\n{JUNK}",
+    "junk tables": f"{FLAWED}\n\n{html([['a', 'b'], ['c', 'd']])}\n\n{html([['1', '2'], ['3', '4']])}",
+    "a column of letters": f"{FLAWED}\n\n{html([[letter] for letter in 'abcdefghijklmnopqrstuvwxyz'])}",
+    "its words again": f"{FLAWED}\n\n{' '.join(text for row in ROWS + SECOND for text in row)} {TEXT}",
+    "a span of 2": FLAWED.replace("<td>", "<td colspan=2>", 1),
+    "a giant span": FLAWED.replace("<td>", "<td colspan=100000 rowspan=100000>", 1),
+    "a span in words": FLAWED.replace("<td>", "<td colspan=two>", 1),
+    "a special token": f"{FLAWED}\n\n<|endoftext|>",
+}
+SPECS = (
+    *("parsebench", "parsebench(version=2026-08)", "olmocr", "omni-parse", "opendataloader", "dp-bench"),
+    *("pulsebench-tab", "rd-tablebench", "marker", "getomni", "docling-eval", "score-bench", "ohr-bench"),
+)
+QUESTION = {
+    "doc_name": "d",
+    "evidence_page_no": 0,
+    "evidence_context": TEXT,
+    "answers": "nine minutes",
+    "questions": "How long is slack water?",
+}
+
+
+def _facts() -> tuple[Fact, ...]:
+    def text(of: str) -> dict[str, object]:
+        return {"text": of, "max_diffs": 0}
+
+    asked: dict[str, list[tuple[str, dict[str, object]]]] = {
+        "olmocr-bench": [
+            ("present", {"text": "five knots on springs"}),
+            ("present", {"text": "at the narrows"}),
+            ("absent", {"text": "twelve knots"}),
+            ("order", {"before": "Slack water", "after": "five knots"}),
+            ("table", {"cell": "Depth 2", "up": "Depth 1", "left": "Port 2"}),
+            ("table", {"cell": "Cardinal", "up": "Buoy"}),
+        ],
+        "parsebench": [
+            ("present", {"text": "five knots on springs"}),
+            ("order", {"before": "Slack water", "after": "five knots"}),
+            ("unexpected_word", {"word": "twelve", "count": 0}),
+            ("missing_specific_word", {"word": "narrows", "count": 1}),
+            ("chart_data_point", {"labels": ["Cardinal"], "value": "yellow"}),
+            ("is_title", {"text": "Tides"}),
+        ],
+        "omni-parse-bench": [
+            ("present", {"args": {"content": text("five knots on springs")}, "settings": {}}),
+            ("repeat", {"args": {"content": text("Slack water")}, "settings": {"expected_count": 1}}),
+            ("table_cell", {"args": {"cell": text("Cardinal"), "up": text("Buoy")}, "settings": {}}),
+            ("table_cell", {"args": {"cell": text("Depth 2"), "left": text("Port 2")}, "settings": {}}),
+        ],
+    }
+    groups = {
+        "chart_data_point": "chart",
+        "is_title": "text_formatting",
+    }
+    return tuple(
+        Fact(f"{rules}-{number}", kind, rules, arguments, group=groups.get(kind, "text_content"))
+        for rules, facts in asked.items()
+        for number, (kind, arguments) in enumerate(facts)
+    )
+
+
+def play(root: Path, specs: tuple[str, ...] = SPECS) -> dict[str, Summary]:
+    """Score the honest output and all tricks by the benchmarks' own rules."""
+    elements = (
+        Element("0", "title", order=0, text="Tides"),
+        Element("1", "text_block", order=1, text=TEXT),
+        Element("2", "table", order=2, html=html(ROWS), table=Table.from_rows(ROWS)),
+        Element("3", "table", order=3, html=html(SECOND), table=Table.from_rows(SECOND)),
+    )
+    cases = {"table": {"expected_markdown": f"{html(ROWS)}\n\n{html(SECOND)}"}}
+    annotation = {"ohr_bench_questions": [QUESTION], "parsebench_cases": cases}
+    samples = []
+    for k in range(2):
+        page = Page(f"p-{k}", 600, 800, elements, annotation=annotation, facts=_facts())
+        samples.append(Sample(page.id, f"d-{k}", 1, page))
+    write_corpus(root / "corpus", samples, name="gaming")
+    corpus = load_corpus(str(root / "corpus"))
+    for name, text in {"honest": FLAWED, **TRICKS}.items():
+        folder = root / name
+        write(folder / "p-0.md", WHOLE)
+        write(folder / "p-1.md", text)
+        run = import_predictions(root / "run", corpus, folder, name=name, protocols=specs)
+    return {summary.protocol: summary for summary in score_run(run, n_workers=1)}
+
+
+def rises(summary: Summary, least: float = 0.005) -> dict[tuple[str, str], tuple[float, float]]:
+    """Trick and figure to the honest value and the trick's, where that is higher."""
+    found = {}
+    for trick in TRICKS:
+        for info in summary.figures:
+            before, after = (summary.figure(name, info.name) for name in ("honest", trick))
+            if before is None or after is None or before.value is None or after.value is None:
+                continue
+            gain = after.value - before.value if info.higher_is_better else before.value - after.value
+            if gain > least * (info.top or 1.0):
+                found[trick, info.name] = before.value, after.value
+    return found
+
+
+def main() -> None:
+    """Print what rises."""
+    with tempfile.TemporaryDirectory() as folder:
+        for protocol, summary in play(Path(folder)).items():
+            print(protocol, summary.primary, [i.name for i in summary.figures], file=sys.stderr)
+            for (trick, figure), (before, after) in rises(summary).items():
+                print(f"{protocol:28} {trick:22} {figure:30} {before:.4f} -> {after:.4f}")
+
+
+if __name__ == "__main__":
+    main()
