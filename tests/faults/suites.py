@@ -21,6 +21,7 @@ SUITES = {
         "tests/protocols/test_tricks_of_others.py",
         "tests/protocols/test_semantic.py",
         "plugins/boards/tests/test_tricks.py",
+        "plugins/boards/tests/test_gaming.py",
     ],
     "pdfs": ["tests/pdf"],
     "web": ["tests/web/test_annotate.py", "tests/web/test_rate.py", "tests/web/test_edits.py"],
