@@ -303,7 +303,7 @@ def score(
 
     Args:
         source: A run, or a folder of outputs: `PAGE.md` (.html, .json, .tex, .csv, .txt), `PDF.p3.md` for a
-            page, or `DOCUMENT.md` for all pages of a document.
+            page, or `DOCUMENT.md` for all pages of a document. Of some benchmarks also their own file.
         corpus: The corpus that the outputs were made from.
         name: Name of the parser that made the outputs; by default the name of the folder.
         protocols: Specs of protocols. By default those of the run; for a new one `tables`, with `evidence`

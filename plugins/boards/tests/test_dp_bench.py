@@ -9,8 +9,9 @@ import pytest
 from benchmark_pages import HTML, TITLE, WORDS, page, table, values
 from reference_examples import examples, near
 
+from parsemark import score
 from parsemark.corpora import load_corpus
-from parsemark.errors import CorpusError
+from parsemark.errors import CorpusError, UsageError
 from parsemark_boards.dp_bench import protocol as dp_bench
 
 
@@ -46,6 +47,38 @@ def test_a_reference_that_cannot_be_used_is_refused(tmp_path: Path, reference: s
     (tmp_path / "reference.json").write_text(reference)
     with pytest.raises(CorpusError, match=re.escape(message)):
         load_corpus(f"dp-bench:{tmp_path}")
+
+
+def test_its_own_prediction_files_are_read(tmp_path: Path) -> None:
+    text = {"category": "Paragraph", "content": {"text": "Net income 9"}}
+    found = {"category": "table", "content": {"text": "a b c d", "html": HTML}, "coordinates": [[0, 0]] * 4}
+    pages = {"a.pdf": {"elements": [text, found]}, "b.pdf": {"elements": [text]}}
+    (tmp_path / "reference.json").write_text(json.dumps(pages))
+    outputs = tmp_path / "upstage_241024.json"
+    outputs.write_text(json.dumps({"a.pdf": {"api": "2.0", "elements": [text, found]}}))
+    run = score(outputs, f"dp-bench:{tmp_path}", protocols="dp-bench", out=tmp_path / "run", workers=1)
+    figures = run.summary("dp-bench").parsers["upstage_241024"]
+    assert figures["nid"].value == 0.5 and figures["teds"].value == 1 and figures["unanswered"].value == 1
+    for wrong, message in (
+        ("{}", "the file has no pages"),
+        ('{"a.pdf": {"elements": [{"category": "list", "content": {"text": null}}]}}', "needs content.text"),
+        ('{"../a.pdf": {"elements": []}}', "no page can be called '../a'"),
+    ):
+        outputs.write_text(wrong)
+        with pytest.raises(UsageError, match=re.escape(message)):
+            score(outputs, f"dp-bench:{tmp_path}", protocols="dp-bench", out=tmp_path / "other", workers=1)
+
+
+@pytest.mark.conformance
+def test_dp_bench_scores_the_services_files_as_published(reference_data: Path, tmp_path: Path) -> None:
+    root = reference_data / "rules" / "real" / "dp-bench"
+    corpus = load_corpus(f"dp-bench:{root}")
+    for service, theirs in json.loads((root / "evaluation.json").read_text())["services"].items():
+        [path] = (root / "sample_results").glob(f"{service}_*.json")
+        run = score(path, corpus, name=service, protocols="dp-bench", out=tmp_path, workers=1)
+        figures = run.summary("dp-bench").parsers[service]
+        for name in ("nid", "teds", "teds_s"):
+            assert near(figures[name].value, theirs[name]), (service, name)
 
 
 @pytest.mark.conformance

@@ -87,7 +87,7 @@ def score(
     is_run = not source.exists() or (source / api.MANIFEST).is_file()
     console = running.result_console(as_json=as_json)
     with running.stoppable(console) as events:
-        loaded = corpus if is_run or not source.is_dir() else running.load(corpus, strict=strict)
+        loaded = corpus if is_run else running.load(corpus, strict=strict)
         several = {"add": add or (), "remove": remove or ()}
         run = opt.fill(api.score, locals(), corpus=loaded, **several)
     shown = protocols if is_run else None
@@ -100,8 +100,9 @@ def score(
             _print_confidences(console, api.confidence_rows(run))
     running.say_old_report(run, console)
     if not is_run:
-        running.say_unread(run, name or source.resolve().name, console)
-        running.require_some_success(run, [name or source.resolve().name], console)
+        parser = name or (source.stem if source.is_file() else source.resolve().name)
+        running.say_unread(run, parser, console)
+        running.require_some_success(run, [parser], console)
     running.require_answers(summaries, console)
 
 

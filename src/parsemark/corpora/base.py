@@ -6,9 +6,10 @@ import dataclasses
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from parsemark.errors import CorpusError, FormatError, ParsemarkError, UsageError, require_known
 from parsemark.formats.model_json import page_to_json
@@ -68,6 +69,9 @@ class Corpus:
     strict: bool = False  # whether a sample that cannot be read is an error for the whole
     remarks: tuple[Remark, ...] = ()
     """What was left out, and what looks wrong. One bad file costs itself, and is said here."""
+    read_outputs: Callable[[Path], Mapping[str, Any]] | None = None
+    """Reads a benchmark's own file with the outputs of all pages: names as files of outputs have them, each
+    with its raw output. FormatError if the file is not of that form."""
     broken: tuple[Sample, ...] = ()
     """First pages of PDFs that cannot be opened here: no samples, but a run tries its parsers on them."""
 

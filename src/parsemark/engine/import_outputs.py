@@ -9,6 +9,7 @@ folders.
 import hashlib
 import json
 import re
+import tempfile
 import time
 import unicodedata
 from collections import Counter
@@ -48,10 +49,17 @@ def import_predictions(
     page_separator: str | None = None,
     events: Events | None = None,
 ) -> Run:
-    """Put outputs that lie in a folder into a run, as if a parser had made them: see `api.score`.
+    """Put outputs that lie in a folder, or in a benchmark's own file, into a run: see `api.score`.
 
     A sample without a file counts as not answered; files that fit no sample are told.
     """
+    if folder.is_file():
+        with tempfile.TemporaryDirectory() as taken_apart:
+            pages_folder = _taken_apart(folder, corpus, Path(taken_apart))
+            return import_predictions(
+                out, corpus, pages_folder, name=name or folder.stem, pages=pages, protocols=protocols,
+                command=command, events=events,
+            )  # fmt: skip
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder with outputs.")
     parser = name or folder.resolve().name
@@ -92,6 +100,23 @@ def import_predictions(
     entry = ParserEntry(name=parser, fingerprint=f"{IMPORTED} {digest.hexdigest()}")
     RunFolder.of(run).update_manifest(lambda manifest: manifest.with_parser(entry))
     return run
+
+
+def _taken_apart(file: Path, corpus: Corpus, folder: Path) -> Path:
+    """Write the outputs of a benchmark's own file as one file per page."""
+    if corpus.read_outputs is None:
+        raise UsageError(
+            f"{file} is not a folder with outputs, and {corpus.name} has no file of all outputs."
+        )
+    try:
+        outputs = corpus.read_outputs(file)
+    except FormatError as error:
+        raise UsageError(f"{file} cannot be read as outputs of {corpus.name}: {error}") from error
+    for name, raw in outputs.items():
+        if why := why_no_name(name) or ("it is not a plain name" if Path(name).name != name else None):
+            raise UsageError(f"{file}: no page can be called {visible(name)[:60]!r}: {why}.")
+        (folder / f"{name}.json").write_bytes(_as_raw(raw))
+    return folder
 
 
 def _as_raw(data: dict[str, Any]) -> bytes:

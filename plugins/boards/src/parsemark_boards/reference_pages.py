@@ -148,6 +148,17 @@ def _element(data: ReferenceElement, number: int, width: float, height: float) -
     return Element(identifier, category, box, None if category in _OUTSIDE else number, text, latex)
 
 
+def raw_element(data: ReferenceElement, number: int) -> dict[str, Any]:
+    """Return an element of a prediction file as one of a raw output.
+
+    Its box is left out: services write corners in other units, and no score of the benchmark uses them.
+    """
+    is_table = data.kind == "table"
+    category = Category.TABLE if is_table else _CATEGORIES.get(data.kind, Category.TEXT_BLOCK)
+    text = {"text": data.content.text, "html": data.content.html if is_table else None}
+    return {"category": str(category), "order": number, **text}
+
+
 def whole_table(html: str) -> str:
     """Return the HTML of a table, with its outer tags if it has only rows."""
     is_inner = "<table" not in html.lower() and "<tr" in html.lower()
