@@ -11,7 +11,7 @@ _ESCAPED = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textas
 
 
 def by_pandoc(sources: Path, out: Path, to: str, suffix: str) -> Path:
-    """What pandoc makes of HTML."""
+    """Convert HTML with pandoc and return the path of the result."""
     import pypandoc
 
     out.mkdir(exist_ok=True)
@@ -22,7 +22,7 @@ def by_pandoc(sources: Path, out: Path, to: str, suffix: str) -> Path:
 
 
 def write_latex(documents: dict[str, dict[int, Page]], out: Path) -> Path:
-    """A plain LaTeX document of the truth of each."""
+    """Return a plain LaTeX document of the truth of each."""
     out.mkdir(exist_ok=True)
     for name, pages in documents.items():
         body = "\n\n".join(part for _, page in sorted(pages.items()) for part in _latex_parts(page))
@@ -47,7 +47,7 @@ def _latex_parts(page: Page) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """A text in which formulas and superscripts stay."""
+    """Return a text in which formulas and superscripts stay."""
     parts = re.split(r"(\$[^$]+\$|\^\{[^{}]*\}|\^\w)", text)
     return "".join(
         (part if part.startswith("$") else f"${part}$") if k % 2 else _plain(part)
@@ -60,7 +60,7 @@ def _plain(text: str) -> str:
 
 
 def write_sheets(documents: dict[str, dict[int, Page]], out: Path) -> dict[str, list[Table]]:
-    """Workbooks, each with a table of the truth that fits a page: a title, the table, a note below it.
+    """Write workbooks, each with a table of the truth that fits a page: a title, the table, a note below it.
 
     Numbers are written as numbers with a format, every other table has a blank row before its last one.
     """
@@ -109,7 +109,7 @@ def write_sheets(documents: dict[str, dict[int, Page]], out: Path) -> dict[str, 
 
 
 def _fits(element: Element) -> bool:
-    """Tables of which the last row is one of its own."""
+    """Return whether the last row of each table is its own."""
     table = element.table
     return (
         table is not None

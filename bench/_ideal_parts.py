@@ -9,7 +9,7 @@ from parsemark.structure.parts import Frame, Part, PartKind
 
 
 def ideal_parts(table: Table, frame: Frame) -> list[Part]:
-    """Table, columns, rows, header and spanning cells, in the coordinates of the upright table.
+    """Return table, columns, rows, header and spanning cells, in the coordinates of the upright table.
 
     Table Transformer's own convention: rows reach over the whole width and columns over the whole height. A
     cell over all columns below the header is a projected row header. Lines that no cell of one line tells of
@@ -58,7 +58,7 @@ def ideal_parts(table: Table, frame: Frame) -> list[Part]:
 
 
 def header_height(table: Table) -> int:
-    """How many leading rows hold header cells alone; 0 if all do, which says nothing."""
+    """Return how many leading rows hold header cells alone; 0 if all do, which says nothing."""
     n_header = 0
     for row in range(table.n_rows):
         cells = [cell for col in range(table.n_cols) if (cell := table.cell_at(row, col)) is not None]

@@ -12,7 +12,7 @@ from parsemark.kernels import is_native
 
 
 def describe() -> str:
-    """Processor, versions, and which kernel is in use."""
+    """Return processor, versions, and which kernel is in use."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     models = [line.partition(": ")[2] for line in lines if line.startswith("model name")]
@@ -27,7 +27,7 @@ def describe() -> str:
 
 
 def cpu_seconds(call: Callable[[], object], at_least_s: float = 0.2) -> float:
-    """CPU time of one call, the least of several where calls are short."""
+    """Return CPU time of one call, the least of several where calls are short."""
     best, spent = float("inf"), 0.0
     while spent < at_least_s:
         start = time.process_time()

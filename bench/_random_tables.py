@@ -27,18 +27,18 @@ def _cell(rng: random.Random) -> str:
 
 
 def table(rows: int, cols: int, seed: int) -> list[list[str]]:
-    """Cells of a new table."""
+    """Return cells of a new table."""
     rng = random.Random(seed)
     return [[_cell(rng) for _ in range(cols)] for _ in range(rows)]
 
 
 def with_noise(cells: list[list[str]], share: float, seed: int) -> list[list[str]]:
-    """The table with a share of its cells replaced."""
+    """Return the table with a share of its cells replaced."""
     rng = random.Random(seed)
     return [[_cell(rng) if rng.random() < share else text for text in row] for row in cells]
 
 
 def as_html(cells: list[list[str]]) -> str:
-    """The table as the reference implementations want it."""
+    """Return the table as the reference implementations want it."""
     rows = "".join("<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>" for row in cells)
     return f"<html><body><table>{rows}</table></body></html>"

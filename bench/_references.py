@@ -37,7 +37,7 @@ def _node(element: Any) -> _Node:
 
 
 def teds(truth: str, pred: str) -> float:
-    """TEDS of two HTML tables without markup in cells."""
+    """Return TEDS of two HTML tables without markup in cells."""
     trees = [html.fromstring(source).xpath("body/table")[0] for source in (truth, pred)]
     size = max(len(tree.xpath(".//*")) for tree in trees)
     return 1.0 - apted.APTED(_node(trees[0]), _node(trees[1]), _Costs()).compute_edit_distance() / size
@@ -80,7 +80,7 @@ def _align(rewards: list[list[float]]) -> tuple[float, list[tuple[int, int]]]:
 
 
 def grits(truth: str, pred: str) -> tuple[float, float]:
-    """GriTS top and con of two HTML tables without spans, each similarity computed once."""
+    """Return GriTS top and con of two HTML tables without spans, each similarity computed once."""
     x, y = _grid(truth), _grid(pred)
     values = []
     for similarity in (_top, _con):

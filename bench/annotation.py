@@ -65,7 +65,7 @@ def folded(text: str) -> str:
 
 
 def same(one: Table | None, other: Table | None) -> bool:
-    """Whether two tables are the same, up to white space."""
+    """Return whether two tables are the same, up to white space."""
     if one is None or other is None or (one.n_rows, one.n_cols) != (other.n_rows, other.n_cols):
         return False
     return described(one) == described(other)
@@ -78,7 +78,7 @@ def described(table: Table) -> dict[tuple[int, int], tuple[int, int, str, bool]]
 
 
 def typing_keys(table: Table) -> int:
-    """Keys for a table that is typed into an empty grid."""
+    """Return keys for a table that is typed into an empty grid."""
     page = Page("p", 1, 1)
     corrector = Corrector(page)
     corrector.add(table)
@@ -108,7 +108,7 @@ class Corrector:
         return found
 
     def go(self, row: int, col: int) -> None:
-        """The cursor goes step by step; cells that a person passes cost a key each."""
+        """Move the cursor step by step; cells that a person passes cost a key each."""
         self.keys += abs(row - self.at[0]) + abs(col - self.at[1])
         self.at = row, col
 
@@ -255,7 +255,7 @@ def text_keys(old: str, new: str) -> int:
 
 
 def n_shared(one: str, other: str) -> int:
-    """How many characters two texts begin with in common."""
+    """Return how many characters two texts begin with in common."""
     pairs = zip(one, other, strict=False)
     return next((k for k, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
@@ -266,7 +266,9 @@ def lines(table: Table, *, by_row: bool) -> list[str]:
 
 
 def script(mine: list[str], theirs: list[str]) -> Iterator[tuple[str, int]]:
-    """The fewest deletions and insertions, keeping lines together that are alike; places are in `mine`."""
+    """Yield the fewest deletions and insertions, keeping lines together that are alike; places are in
+    `mine`.
+    """
     bags = [text_bag(line) for line in mine], [text_bag(line) for line in theirs]
     n, m = len(mine), len(theirs)
     # A pair of lines earns its likeness; unlike lines may still share a place, which saves two keys.

@@ -43,7 +43,7 @@ def main() -> bool:
 
 
 def injected(spec: str, run: Run) -> bool:
-    """Whether enough injected errors are found, with and without boxes."""
+    """Return whether enough injected errors are found, with and without boxes."""
     corpus = load_corpus(spec)
     counts = {boxes: Counter[str]() for boxes in (True, False)}
     parsers = sorted({record.parser for record in run.records()})
@@ -75,12 +75,12 @@ def injected(spec: str, run: Run) -> bool:
 
 
 def places(suspicions: Iterable[Suspicion]) -> set[Place]:
-    """The suspicious cells."""
+    """Return the suspicious cells."""
     return {(s.sample, s.element, s.row, s.col) for s in suspicions}
 
 
 def differences(one: Corpus, other: Corpus) -> set[Place]:
-    """Cells that two truths have with different texts."""
+    """Return cells that two truths have with different texts."""
     return {
         (key, a.id, x.row, x.col)
         for key in one.keys
@@ -91,7 +91,7 @@ def differences(one: Corpus, other: Corpus) -> set[Place]:
 
 
 def spoilt(page: Page, rng: random.Random) -> tuple[Page, set[Place]]:
-    """The page with errors in its truth, and where they are."""
+    """Return the page with errors in its truth, and where they are."""
     spoilt = with_cells(page, lambda cell: replace(cell, text=_slip(cell.text, rng)))
     wrong = {
         (page.id, a.id, x.row, x.col)
@@ -104,12 +104,12 @@ def spoilt(page: Page, rng: random.Random) -> tuple[Page, set[Place]]:
 
 
 def without_boxes(page: Page) -> Page:
-    """The page without the places of its cells, so that parsers alone are witnesses."""
+    """Return the page without the places of its cells, so that parsers alone are witnesses."""
     return with_cells(page, lambda cell: replace(cell, box=None))
 
 
 def with_cells(page: Page, change: Callable[[Cell], Cell]) -> Page:
-    """The page with each cell of its tables changed."""
+    """Return the page with each cell of its tables changed."""
     elements = tuple(
         element
         if (table := element.table) is None
@@ -120,7 +120,7 @@ def with_cells(page: Page, change: Callable[[Cell], Cell]) -> Page:
 
 
 def _slip(text: str, rng: random.Random) -> str:
-    """The text, in one of twenty cases with another character somewhere."""
+    """Return the text, in one of twenty cases with another character somewhere."""
     if len(text.strip()) < 2 or rng.random() >= SHARE:
         return text
     at = rng.choice([k for k, c in enumerate(text) if not c.isspace()])

@@ -225,7 +225,7 @@ class Tally:
 
 
 def findings_of(pdf: Path, pages: Sequence[str]) -> Counter[tuple[str, str]]:
-    """The words of findings, by kind: what the page has, or what only the output has."""
+    """Return the words of findings, by kind: what the page has, or what only the output has."""
     from parsemark.verdicts.check import check
 
     found = check(pdf, "\n\n".join(pages).encode(), ocr="off")
@@ -357,7 +357,7 @@ def report(tallies: Sequence[Tally], documents: int, used: Counter[str]) -> None
 
 
 def texts_of(parser: str, pdf: Path, n_pages: int) -> list[str]:
-    """The texts of the pages by one parser; runs where that is installed."""
+    """Return the texts of the pages by one parser; runs where that is installed."""
     if parser.startswith("pdftotext"):
         how = ["-layout"] if parser.endswith("layout") else []
         done = subprocess.run(["pdftotext", *how, str(pdf), "-"], capture_output=True, check=True, timeout=60)

@@ -58,7 +58,7 @@ class Known:
 
     @cached_property
     def means(self) -> Floats:
-        """The figure of each parser over all pages."""
+        """Return the figure of each parser over all pages."""
         return np.array([float(self.figure.statistic(own.sum(axis=0))) for own in self.figure.sums.values()])
 
 
@@ -68,7 +68,7 @@ def main() -> bool:
 
 
 def runs() -> Iterator[Path]:
-    """The runs to study; those of the three corpora are made when they are not there."""
+    """Yield the runs to study; those of the three corpora are made when they are not there."""
     if "PARSEMARK_RUNS" in os.environ:
         yield from map(Path, os.environ["PARSEMARK_RUNS"].split(":"))
         return
@@ -87,14 +87,14 @@ def runs() -> Iterator[Path]:
 
 
 def made(corpus: str, out: Path, parsers: Sequence[str] | None = None) -> Path:
-    """A run of the default parsers (or those named), gone on with if it is there."""
+    """Return a run of the default parsers (or those named), gone on with if it is there."""
     run = api.parse(load_corpus(corpus), parsers, api.parse_options(protocols=["tables"]), out=out)
     score_run(run)
     return out
 
 
 def known(path: Path) -> Known:
-    """Everything that the draws need."""
+    """Return everything that the draws need."""
     run = Run.open(path)
     outputs = Outputs.of(run, text=False, skip=())
     samples, parsers = outputs.places.samples, outputs.parsers
@@ -138,7 +138,9 @@ def figures(name: str, of: Known) -> bool:
 
 
 def survives(of: Known, copied: int, n_copies: int) -> bool:
-    """Whether the first of the label-free order stays the same parser (or its copy) with copies around."""
+    """Return whether the first of the label-free order stays the same parser (or its copy) with copies
+    around.
+    """
     agreement = of.agreement
     n = len(agreement.parsers)
     before = agreement.parsers[int((agreement.guesses().mean(axis=1) * of.trust).argmax())]
@@ -150,7 +152,7 @@ def survives(of: Known, copied: int, n_copies: int) -> bool:
 
 
 def draw(of: Known, guesses: Floats, n: int, seed: int) -> tuple[float, ...]:
-    """One order of labelling: coverage, squared errors and regrets after n labels."""
+    """Return one order of labelling: coverage, squared errors and regrets after n labels."""
     means, parsers = of.means, list(of.figure.sums)
     best = int(means.argmax())
     order = draw_order(of.agreement.doubt() + 0.05, of.places.documents, seed)
@@ -181,7 +183,7 @@ def draw(of: Known, guesses: Floats, n: int, seed: int) -> tuple[float, ...]:
 
 
 def some(figure: FigureSums, pages: Sequence[int]) -> FigureSums:
-    """The figure on some pages."""
+    """Return the figure on some pages."""
     kept = sorted(int(k) for k in pages)
     return replace(
         figure,

@@ -78,7 +78,7 @@ def main() -> bool:
 
 
 def runs() -> Iterator[tuple[str, Path]]:
-    """The parsed and scored corpora, made when they are not there."""
+    """Yield the parsed and scored corpora, made when they are not there."""
     home = cache_folder("bench")
     yield "clean", made("demo", home / "choose-demo")
     scans = home / "demo-scans"
@@ -93,7 +93,7 @@ def runs() -> Iterator[tuple[str, Path]]:
 
 
 def with_confidences(parsed: Path) -> Run:
-    """A copy of the run with the ensemble of its parsers, confidences of ours for the silent ones, and
+    """Return a copy of the run with the ensemble of its parsers, confidences of ours for the silent ones, and
     calibrated ones for the one that has its own, by calibrators that have not seen the document.
     """
     copy = parsed.with_name(f"confidence-{parsed.name}")
@@ -119,7 +119,7 @@ def with_confidences(parsed: Path) -> Run:
 
 
 def confident(pages: str, run: Run) -> dict[str, JudgedTables]:
-    """The tables of all parsers that have a confidence, their own or ours."""
+    """Return the tables of all parsers that have a confidence, their own or ours."""
     found = {}
     for name in [p.name for p in run.manifest.parsers if p.name == CONFIDENT or is_ours(p.name)]:
         try:

@@ -17,7 +17,7 @@ MAX_GROWTH = 1.3
 
 
 def cost(command: str, pages: int, folder: Path) -> float:
-    """CPU seconds of making so many pages, with all children."""
+    """Return CPU seconds of making so many pages, with all children."""
     out = folder / f"{command}-{pages}"
     arguments = ["corpus", "make", command, "--pages", str(pages), "--seed", "1", "--out", str(out)]
     arguments += ["--workers", "1"] if command == "synthetic" else []

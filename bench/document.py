@@ -48,7 +48,7 @@ def demo() -> bool:
 
 
 def score(folder: Path, spec: str) -> float:
-    """CPU seconds of one `parsemark score` on one core, with nothing in the caches but byte code."""
+    """Return CPU seconds of one `parsemark score` on one core, with nothing in the caches but byte code."""
     with tempfile.TemporaryDirectory() as place:
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
         command = [
@@ -81,7 +81,9 @@ def wait_for_orphans() -> None:
 
 
 def scaling() -> bool:
-    """Strict matching of pages of more and more paragraphs; equal ones are anchors, so it is near linear."""
+    """Time strict matching of pages of more and more paragraphs; equal ones are anchors, so it is near
+    linear.
+    """
     times = {}
     for n in (250, 1000, 4000):
         truth = [f"paragraph {i} says something that the others do not say, {i * 7919}" for i in range(n)]

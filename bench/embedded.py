@@ -66,7 +66,7 @@ class Figures:
 
 
 def corpus(renderer: str, folder: Path, languages: Sequence[str] = ("english", "french")) -> Path:
-    """Documents of a maker, made once."""
+    """Return documents of a maker, made once."""
     out = folder / renderer
     if not out.exists():
         spec = f"{renderer}(languages={'+'.join(languages)})"
@@ -75,7 +75,7 @@ def corpus(renderer: str, folder: Path, languages: Sequence[str] = ("english", "
 
 
 def truth(root: Path) -> Pages:
-    """The pages of documents that are whole."""
+    """Return the pages of documents that are whole."""
     found: Pages = {}
     for sample in load_corpus(str(root)).samples():
         if sample.truth is not None:
@@ -96,7 +96,7 @@ def pairs_of(root: Path, sources: Path, suffix: str) -> Documents:
 
 
 def by_office(folder: Path, of: Path, suffix: str, to: str) -> Path:
-    """Files that LibreOffice makes of others."""
+    """Return files that LibreOffice makes of others."""
     out = folder / f"{of.parent.name}-{to.partition(':')[0]}"
     if not out.exists():
         shutil.copytree(of, out)
@@ -116,7 +116,7 @@ def typst_tags(folder: Path) -> Documents:
 
 
 def chromium_tags(folder: Path) -> Documents:
-    """Printed as the maker does, with tags."""
+    """Print the pages with tags, as the maker does."""
     plain = html.print_pages
     html.print_pages = lambda pages, place: plain([{**page, "tagged": True} for page in pages], place)
     try:
@@ -142,7 +142,7 @@ def odt_pairs(folder: Path) -> Documents:
 
 
 def epub_pairs(folder: Path) -> Documents:
-    """By pandoc: the export of LibreOffice drops the heads of tables."""
+    """Make pairs with pandoc: the export of LibreOffice drops the heads of tables."""
     root = corpus("html", folder)
     return pairs_of(root, by_pandoc(root / "sources", folder / "epub", "epub", "epub"), "epub")
 
@@ -163,7 +163,9 @@ def latex_pairs(folder: Path) -> Documents:
 
 
 def xlsx_pairs(folder: Path) -> Documents:
-    """Sheets of the makers' tables, printed by LibreOffice, which says no places: boxes are not compared."""
+    """Return sheets of the makers' tables, printed by LibreOffice, which reports no places: boxes are not
+    compared.
+    """
     root = corpus("docx", folder)
     place = folder / "xlsx"
     wanted = write_sheets(truth(root), place)
@@ -194,7 +196,7 @@ ROUTES: dict[str, Callable[[Path], Documents]] = {
 
 
 def bare(text: str) -> str:
-    """A text without blanks and the marks of scripts, which not all sources say; apostrophes plain."""
+    """Return a text without blanks and the marks of scripts, which not all sources say; apostrophes plain."""
     plain = unicodedata.normalize("NFKC", text).replace("’", "'")
     return re.sub(r"[\s^_{}\\$\xad]", "", plain)
 
@@ -212,7 +214,7 @@ def compare_table(figures: Figures, where: str, wanted: Table, found: Table) -> 
 
 
 def compare_page(figures: Figures, where: str, wanted: Page, found: TaggedPage, refused: list[str]) -> None:
-    """Texts and tables of a page, each with what stands in its place."""
+    """Compare texts and tables of a page, each with what stands in its place."""
     known = [e for e in found.elements if e.box is not None]
     places: list[tuple[Element, list[Element]]] = []
     for element in sorted((e for e in wanted.elements if e.order is not None), key=lambda e: e.order or 0):
@@ -249,7 +251,7 @@ def compare_page(figures: Figures, where: str, wanted: Page, found: TaggedPage, 
 
 
 def compare_sheets(figures: Figures, name: str, wanted: Page, document: TaggedDocument) -> None:
-    """Tables without places, in their order; the parts on several pages are one."""
+    """Compare tables without places, in their order; the parts on several pages are one."""
     found = [table for table in document.tables if table.parts]
     refused = [table.refused for table in document.tables if table.refused]
     figures.refused.update(refused)

@@ -65,7 +65,7 @@ def main(corpus: str = "demo") -> bool:
 
 
 def measure_page(folder: Path, corpus: Corpus) -> bool:
-    """Whether `bench` with a parser that does nothing takes no more for a page than it may."""
+    """Return whether `bench` with a parser that does nothing takes no more for a page than it may."""
     documents = folder / "documents"
     documents.mkdir(parents=True)
     files = sorted({sample.pdf for sample in corpus.samples() if sample.pdf})
@@ -91,7 +91,7 @@ def measure_page(folder: Path, corpus: Corpus) -> bool:
 
 
 def measure_confinement() -> bool:
-    """Whether confining a program adds no more to its start than it may."""
+    """Return whether confining a program adds no more to its start than it may."""
     if (why := why_not_confined()) is not None:
         print(f"programs cannot be confined here: {why}")
         return True
@@ -107,7 +107,7 @@ def measure_confinement() -> bool:
 
 
 def start_cpu_ms(folder: Path, rights: Confinement | None) -> float:
-    """CPU time of a program that does nothing, with all that starts and ends it."""
+    """Return CPU time of a program that does nothing, with all that starts and ends it."""
     before = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) + time.process_time()
     for _ in range(N_STARTS):
         run_program(["true"], rights, cwd=folder, env=tool_environment(folder), timeout_s=600)
@@ -116,7 +116,7 @@ def start_cpu_ms(folder: Path, rights: Confinement | None) -> float:
 
 
 def measure_scoring(out: Path, corpus: Corpus) -> tuple[bool, float]:
-    """Whether a table costs what it may, and CPU seconds for 10,000 of them, summary included."""
+    """Return whether a table costs what it may, and CPU seconds for 10,000 of them, summary included."""
     run, n_tables = store_predictions(out, corpus)
     score_page_once(run)
     met = True
@@ -145,7 +145,9 @@ def score_page_once(run: Run) -> None:
 
 
 def store_predictions(out: Path, corpus: Corpus) -> tuple[Run, int]:
-    """A run in which pretended parsers answer with damaged truths, on as many copies of pages as needed."""
+    """Return a run in which pretended parsers answer with damaged truths, on as many copies of pages as
+    needed.
+    """
     rng = random.Random(0)
     once = list(corpus.samples())
     n_once = sum(len(sample.truth.tables) for sample in once if sample.truth)
@@ -175,7 +177,9 @@ def record(run: Run, sample: Sample, parser: str, elements: list[dict]) -> Parse
 
 
 def damaged(rng: random.Random, truth: Element) -> dict:
-    """The table as a middling parser would give it: characters lost, cells missing, the box off by some."""
+    """Return the table as a middling parser would give it: characters lost, cells missing, the box off by
+    some.
+    """
     cells = []
     for cell in truth.table.cells if truth.table else ():
         if rng.random() < 0.05:
@@ -188,7 +192,7 @@ def damaged(rng: random.Random, truth: Element) -> dict:
 
 
 def measure_overhead(out: Path, corpus: Corpus) -> float:
-    """Our own CPU time while parsers run, as a share of theirs."""
+    """Return our own CPU time while parsers run, as a share of theirs."""
     parsers = [get_parser(spec) for spec in DEFAULT_PARSERS]
     for parser in parsers:
         parser.install()

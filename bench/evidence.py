@@ -139,7 +139,7 @@ class Output:
         return Harm(changed, kinds, self.harmed(text), counted(text))
 
     def exchanged(self, changed: Prediction, between: str) -> Harm | None:
-        """A harm of which any word tells, if the words stand in another order now."""
+        """Return a harm of which any word tells, if the words stand in another order now."""
         if list(output_words(changed)) == list(output_words(self.prediction)):
             return None
         return Harm(changed, MOVED, counted(between), any_word=True)
@@ -148,14 +148,16 @@ class Output:
         return replace(self.prediction, text=text)
 
     def parts(self, pattern: str, least: int) -> tuple[list[str], list[int]]:
-        """The text cut at a pattern (separators stay), and which parts can be harmed."""
+        """Return the text cut at a pattern (separators stay), and which parts can be harmed."""
         parts = re.split(f"({pattern})", self.prediction.text or "")
         return parts, [
             k for k in range(0, len(parts), 2) if self.can_lose(parts[k], least) and "|" not in parts[k]
         ]
 
     def grids(self) -> Iterator[tuple[Grid, Callable[[Grid], Prediction]]]:
-        """Tables of at least three rows and two columns, each with what puts a changed one in its place."""
+        """Yield tables of at least three rows and two columns, each with what puts a changed one in its
+        place.
+        """
         if self.prediction.text is None:
             for k, element in enumerate(self.prediction.elements):
                 if element.table and element.table.n_rows > 2 and element.table.n_cols > 1:
@@ -290,7 +292,7 @@ def other_number(output: Output, rng: random.Random) -> Harm | None:
 
 
 def blank(output: Output, rng: random.Random, what: str) -> Harm | None:
-    """A blank between two words that is dropped, or one that is put into a word."""
+    """Return a blank between two words that is dropped, or one that is put into a word."""
     text = output.prediction.text or ""
     pattern = (
         r"(?<![\w*`-])([^\W\d_]{3,}) ([^\W\d_]{3,})(?![\w*`-])" if what == "drop" else r"\b[^\W\d_]{6,}\b"
@@ -313,7 +315,7 @@ _HAS_CASE = re.compile(r"[A-Za-z\u00c0-\u052f]")
 
 
 def page_number(output: Output, rng: random.Random) -> Harm | None:
-    """Another number in place of the page's."""
+    """Replace the page's number by another one."""
     text = output.prediction.text or ""
     found = [m for m in re.finditer(r"^\W*(\d{1,3})\W*$", text, re.MULTILINE) if m[1] in output.edges]
     if not found:
@@ -370,7 +372,9 @@ HARMS: dict[str, Callable[[Output, random.Random], Harm | None]] = {
 
 
 def harmless(text: str, rng: random.Random) -> str:
-    """The same content written otherwise: other line ends, bold words, escapes, entities, ligatures."""
+    """Return the same content written otherwise: other line ends, bold words, escapes, entities,
+    ligatures.
+    """
     words = re.split(r"(\s+)", text)
     for k in range(0, len(words), 2):
         word = words[k]
@@ -401,7 +405,7 @@ def alarms(found: PageEvidence) -> Counter[tuple[str, str]]:
 
 
 def judge(harm: Harm, before: Counter[tuple[str, str]], seen: SeenPage) -> tuple[bool, int]:
-    """Whether a harm was found, and how many of the other words have new findings."""
+    """Return whether a harm was found, and how many of the other words have new findings."""
     new = alarms(compare(seen, harm.prediction)) - before
     own: Counter[str] = Counter()
     for (kind, word), n in new.items():
@@ -414,13 +418,15 @@ def judge(harm: Harm, before: Counter[tuple[str, str]], seen: SeenPage) -> tuple
 
 
 def score(counts: Counter[str]) -> float:
-    """The headline."""
+    """Return the headline."""
     above, below = agreement(counts.__getitem__)
     return above / below if below else 1.0
 
 
 def order(seen: SeenPage, output: Output, rng: random.Random) -> tuple[float, ...] | None:
-    """The headline of an output, of its words in any order, without a paragraph, with that heaped up."""
+    """Return the headline of an output, of its words in any order, without a paragraph, with that heaped
+    up.
+    """
     parts, usable = output.parts(PARAGRAPH, MIN_PARAGRAPH)
     if not usable:
         return None
@@ -438,7 +444,7 @@ def order(seen: SeenPage, output: Output, rng: random.Random) -> tuple[float, ..
 
 
 def interval(pairs: dict[str, list[tuple[float, float]]]) -> tuple[float, float, float]:
-    """A quotient of sums with its 95 % interval over packages."""
+    """Return a quotient of sums with its 95 % interval over packages."""
     sums = np.array([np.sum(own, axis=0) for own in pairs.values()])
     drawn = np.random.default_rng(SEED).integers(0, len(sums), (BOOTSTRAPS, len(sums)))
     totals = sums[drawn].sum(axis=1)
@@ -517,7 +523,7 @@ def injection(run: Run) -> bool:  # noqa: PLR0915 - a report, line by line
 
 
 def with_truth(run: Run) -> None:
-    """How evidence goes along with figures that know the truth, over outputs of pages and over parsers."""
+    """Correlate evidence with figures that use the truth, over outputs of pages and over parsers."""
     from scipy.stats import spearmanr
 
     def values(name: str, figure: str) -> dict[tuple[str, str], float]:
@@ -548,7 +554,7 @@ def main() -> bool:
 
 
 def speed() -> bool:
-    """CPU time of a page and of an output, without OCR, on the demo corpus."""
+    """Return CPU time of a page and of an output, without OCR, on the demo corpus."""
     child._is_child = True  # else their time is that of another process
     of_page = of_output = 0.0
     samples = [

@@ -62,7 +62,7 @@ def main() -> bool:
 
 
 def own_facts(pages: list[tuple[Page, str]]) -> float:
-    """CPU seconds that `answers` takes for as many facts; they are derived anew each time."""
+    """Return CPU seconds that `answers` takes for as many facts; they are derived again each time."""
     protocol = get_protocol("answers")
     done, spent = 0, 0.0
     while done < N_FACTS:

@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def _counts(truth: str, pred: str) -> list[float]:
-    """Errors of each kind, their repetitions, and the size."""
+    """Return errors of each kind, their repetitions, and the size."""
     expected, given = read_formula(without_number(truth)), read_formula(without_number(pred))
     errors, size = compare_formulas(expected, given, FORMULA_PARAMETERS.weight)
     first = [sum(e.kind == kind for e in errors) for kind in KINDS]

@@ -56,7 +56,7 @@ def report(name: str, read: Read, made: list[tuple[str, Make]], factor: float, *
 
 
 def peak_mb(read: Read, text: str) -> float:
-    """What reading a text takes at its peak, above what the process holds; Linux alone can say."""
+    """Return the additional peak memory of reading a text, in MB; Linux only."""
     gc.collect()
     before = _status("VmRSS")
     try:

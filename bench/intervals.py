@@ -26,7 +26,7 @@ def main() -> bool:
 
 
 def ranked(rng: np.random.Generator, n: int, kind: tuple[float, float, float], bend: float) -> MatchedTables:
-    """Predictions with confidences, right ones mostly higher; `bend` is how far they are from honest.
+    """Return predictions with confidences, right ones mostly higher; `bend` is how far they are from honest.
 
     A prediction's chance to be right is drawn first, so its confidence is known to be honest or not.
     """
@@ -59,7 +59,7 @@ def ranked(rng: np.random.Generator, n: int, kind: tuple[float, float, float], b
 
 
 def ranked_coverage(n: int, kind: tuple[float, float, float], bend: float, runs: int) -> dict[str, float]:
-    """Share of the intervals of AP and D-ECE that hold the true value."""
+    """Return the share of the intervals of AP and D-ECE that hold the true value."""
     from parsemark.stats.detection import average_precision
     from parsemark.stats.parser_confidence import d_ece
 
@@ -94,7 +94,7 @@ COSTS: dict[str, tuple[Callable[[np.random.Generator, int], Floats], float]] = {
 
 
 def cost_coverage(n: int, name: str, rng: np.random.Generator) -> float:
-    """Share of the intervals of a mean cost that hold the true one."""
+    """Return the share of the intervals of a mean cost that hold the true one."""
     draw, truth = COSTS[name]
     inside = 0
     for _ in range(N_COSTS):
@@ -105,7 +105,7 @@ def cost_coverage(n: int, name: str, rng: np.random.Generator) -> float:
 
 
 def ranked_predictions() -> bool:
-    """Average precision and D-ECE."""
+    """Return the average precision and D-ECE."""
     print("coverage of 95 % intervals of AP and D-ECE (honest confidences, and bent ones)")
     for n in DOCUMENTS:
         for name in ("very good", "fair", "poor"):
@@ -117,7 +117,7 @@ def ranked_predictions() -> bool:
 
 
 def costs(rng: np.random.Generator) -> bool:
-    """Seconds per page, and other costs without an upper end."""
+    """Return seconds per page, and other costs without an upper end."""
     print("coverage of 95 % intervals of seconds per page: lognormal, and shapes that no rule was chosen on")
     for n in (5, *DOCUMENTS):
         listed = "  ".join(f"{name} {cost_coverage(n, name, rng):.1%}" for name in COSTS)

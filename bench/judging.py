@@ -95,7 +95,7 @@ async def bare_client(port: int) -> None:
 
 @contextmanager
 def served() -> Iterator[int]:
-    """The server, in a process of its own."""
+    """Run the server in a process of its own."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs,), daemon=True)

@@ -26,14 +26,14 @@ class Case:
 
 
 def md(rows: Rows, n_cols: int | None = None) -> str:
-    """Rows as a Markdown table, the first one its header."""
+    """Return rows as a Markdown table, the first one its header."""
     width = n_cols or max(map(len, rows))
     lines = ["| " + " | ".join([*row, *[""] * (width - len(row))]) + " |" for row in rows]
     return "\n".join([lines[0], "|" + "---|" * width, *lines[1:]]) + "\n"
 
 
 def html(rows: Sequence[Sequence[str | tuple[str, int]]], header: int = 1) -> str:
-    """Rows as HTML; a pair is a text and its colspan."""
+    """Return rows as HTML; a pair is a text and its colspan."""
     out = []
     for index, row in enumerate(rows):
         tag = "th" if index < header else "td"
@@ -49,7 +49,7 @@ def html(rows: Sequence[Sequence[str | tuple[str, int]]], header: int = 1) -> st
 
 
 def latex(rows: Rows, n_cols: int, header: int = 1) -> str:
-    """Rows as LaTeX, ruled below the header; a cell may be any LaTeX."""
+    """Return rows as LaTeX, ruled below the header; a cell may be any LaTeX."""
     lines = [" & ".join(row).replace("%", r"\%") + r" \\" for row in rows]
     head, body = "\n".join(lines[:header]), "\n".join(lines[header:])
     ruled = f"\\toprule\n{head}\n\\midrule\n{body}\n\\bottomrule"
@@ -367,7 +367,7 @@ CLASSES: dict[str, tuple[Callable[[], Iterator[tuple[str, str]]], float, float]]
 
 
 def cases() -> Iterator[Case]:
-    """Every variant of every class."""
+    """Yield every variant of every class."""
     for name, (variants, low, high) in CLASSES.items():
         for number, (truth, pred) in enumerate(variants()):
             yield Case(f"{name} {number}", truth, pred, low, high)

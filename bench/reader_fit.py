@@ -73,7 +73,7 @@ class Design:
         self.known = np.array([pair.account.known if pair.account.total else 0.0 for pair in pairs])
 
     def predict(self, values: Floats) -> Floats:
-        """The scores of all pairs at given parameters, in the order of their fields."""
+        """Return the scores of all pairs at given parameters, in the order of their fields."""
         power = np.where(self.misread, values[NAMES.index("severity")], 1.0)
         cost = values[self.price] * self.severity**power * self.share ** values[NAMES.index("growth")]
         count = np.maximum(np.bincount(self.pair[self.reversed], minlength=len(self.known)), 1)
@@ -91,7 +91,7 @@ def _share(extent: float, account: Account) -> float:
 
 
 def load(path: Path, parameters: Parameters = PARAMETERS) -> list[Rated]:
-    """The rated pairs with a non-empty extraction, and their events."""
+    """Return the rated pairs with a non-empty extraction, and their events."""
     found: list[Rated] = []
     truths: dict[str, TableInput] = {}
     for pair in read_ratings(path).pairs:
@@ -104,7 +104,7 @@ def load(path: Path, parameters: Parameters = PARAMETERS) -> list[Rated]:
 
 
 def made_up() -> tuple[Design, Floats, Floats]:
-    """The made-up cases, the middle of what people gave to each, and the weight of each variant."""
+    """Return the made-up cases, the middle of what people gave to each, and the weight of each variant."""
     pairs, targets, classes = [], [], []
     for case in cases():
         truth = TableInput(case.truth).pages
@@ -142,7 +142,7 @@ ANCHORS = made_up()
 def left_out(
     tables: Sequence[str], people: Floats, predict: Callable[[NDArray[np.bool_]], Floats], splits: int
 ) -> tuple[Floats, Floats]:
-    """Pearson and Spearman on the third of the tables that was left out, for each split."""
+    """Return Pearson and Spearman on the third of the tables that was left out, for each split."""
     names = sorted(set(tables))
     of = np.array([names.index(t) for t in tables])
     rng = np.random.default_rng(13)

@@ -27,7 +27,7 @@ _DRAWS = 2000
 
 
 def scored(path: Path = PAIRS, half: str = "") -> list[tuple[str, float, float]]:
-    """Each pair, or those of one half, with its points and what `reader` gives."""
+    """Return each pair, or those of one half, with its points and the score of `reader`."""
     pairs = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     pairs = [pair for pair in pairs if pair.get("half", "") == half]
     found = [score(pair["truth"], pair["pred"], metrics=["reader"])["reader"] for pair in pairs]

@@ -42,7 +42,7 @@ def main() -> bool:
 
 
 def planted(folder: Path) -> int:
-    """How many planted regressions fail and name one of their pages."""
+    """Return how many planted regressions fail and name one of their pages."""
     corpus = load_corpus("demo")
     run = api.bench(corpus, [PARSER], out=folder / "parsed")
     pages = run.table("parses").filter(pl.col("status") == "ok")["sample"]
@@ -64,7 +64,7 @@ def planted(folder: Path) -> int:
 
 
 def scored(corpus: Corpus, texts: dict[str, str], folder: Path) -> Run:
-    """A scored run of outputs."""
+    """Return a scored run of outputs."""
     files = folder / "outputs"
     files.mkdir(parents=True)
     for sample, text in texts.items():
@@ -73,7 +73,7 @@ def scored(corpus: Corpus, texts: dict[str, str], folder: Path) -> Run:
 
 
 def identical(folder: Path) -> int:
-    """How many gates between runs of identical code fail."""
+    """Return how many gates between runs of identical code fail."""
     script = folder / "mine.py"
     workers = Path(api.__file__).parent / "parsers" / "workers"
     shutil.copy(workers / "pdfplumber.py", script)
@@ -109,7 +109,7 @@ def row(parts: list[str]) -> str:
 
 
 def without_digit(line: str, rng: random.Random) -> str:
-    """A line with one digit of each of its numbers exchanged."""
+    """Return a line with one digit of each of its numbers exchanged."""
     return re.sub(r"\d(?=\D*\|)", lambda d: str((int(d[0]) + rng.randint(1, 9)) % 10), line)
 
 
@@ -123,7 +123,7 @@ def swapped(lines: list[str], _: random.Random) -> list[str]:
 
 
 def joined(lines: list[str], _: random.Random) -> list[str]:
-    """Tables whose last two columns run together."""
+    """Return tables whose last two columns run together."""
     return [
         row([*parts[:-2], parts[-1] if k == 1 else " ".join(parts[-2:])])
         for k, line in enumerate(lines)

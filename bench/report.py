@@ -61,7 +61,9 @@ def build(run: Path, site: Path) -> tuple[float, float, float]:
 
 
 def opens_quickly(site: Path) -> bool:
-    """Whether each page of a report is usable within the limit; true with a note where no browser is."""
+    """Return whether each page of a report is usable within the limit; true with a note where no browser
+    is.
+    """
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
         print("no Chromium here: how fast the report opens was not measured")
@@ -85,7 +87,7 @@ def opens_quickly(site: Path) -> bool:
 
 
 def pretended_run(out: Path, n_parsers: int) -> Run:
-    """The demo corpus, answered by pretended parsers and scored."""
+    """Return the demo corpus, answered by pretended parsers and scored."""
     rng = random.Random(0)
     corpus = load_corpus("demo")
     run = open_run(out, corpus, ParseOptions())
@@ -104,7 +106,9 @@ def pretended_run(out: Path, n_parsers: int) -> Run:
 
 
 def enlarged(run: Run, out: Path) -> Path:
-    """A run with as many copies of the pages of `run` as are wanted; PDFs and raw outputs are left out."""
+    """Return a run with as many copies of the pages of `run` as are wanted; PDFs and raw outputs are left
+    out.
+    """
     large = Run.create(out, run.manifest)
     n_samples = run.table("samples").height
     copies = pl.DataFrame({"copy": [f"-{k:04d}" for k in range(-(-N_PAGES // n_samples))]})

@@ -47,13 +47,15 @@ World = Callable[[np.random.Generator], Callable[[int], Pages]]
 
 
 def owners(rng: np.random.Generator, n: int, *, heavy: bool = False) -> Places:
-    """The document of each page: 1 to 3 pages, or a few documents with up to 40."""
+    """Return the document of each page: 1 to 3 pages, or a few documents with up to 40."""
     sizes = np.minimum(1 + rng.pareto(1.2, n) * 2, 40).astype(int) if heavy else rng.integers(1, 4, n)
     return np.repeat(np.arange(n), sizes)
 
 
 def spread(rng: np.random.Generator, between: float, by_kind: float) -> Callable[[int], Pages]:
-    """Scores around means of parsers and kinds, failures among them. The world of the first figures."""
+    """Return scores around means of parsers and kinds, failures among them. The world of the first
+    figures.
+    """
     means = 0.75 + rng.normal(0, between, (len(PARSERS), 1)) + rng.normal(0, by_kind, (len(PARSERS), N_KINDS))
 
     def pages(n: int) -> Pages:
@@ -68,7 +70,9 @@ def spread(rng: np.random.Generator, between: float, by_kind: float) -> Callable
 
 
 def all_or_nothing(rng: np.random.Generator, apart: float) -> Callable[[int], Pages]:
-    """A page is right or worthless; long documents, on which a parser does alike throughout."""
+    """Simulate pages that are right or worthless, in long documents on which a parser does alike
+    throughout.
+    """
     chances = rng.beta(4, 2, (len(PARSERS), 1)) * (1 - apart) + apart * rng.beta(
         0.7, 0.7, (len(PARSERS), N_KINDS)
     )
@@ -84,7 +88,9 @@ def all_or_nothing(rng: np.random.Generator, apart: float) -> Callable[[int], Pa
 
 
 def rare_kind(rng: np.random.Generator, share: float) -> Callable[[int], Pages]:
-    """Few documents are scans, which one parser reads and the others do not; it is behind on all else."""
+    """Simulate few scanned documents, which one parser reads and the others do not; it is behind on all
+    else.
+    """
     means = np.sort(rng.uniform(0.6, 0.9, len(PARSERS)))[::-1]
 
     def pages(n: int) -> Pages:
@@ -98,7 +104,9 @@ def rare_kind(rng: np.random.Generator, share: float) -> Callable[[int], Pages]:
 
 
 def mistaken_kinds(rng: np.random.Generator, wrong: float) -> Callable[[int], Pages]:
-    """Each template has its good parsers, pages are often taken for others, and scores have two peaks."""
+    """Simulate templates with good parsers of their own, pages often taken for others, and scores with two
+    peaks.
+    """
     often = rng.dirichlet([2] * N_KINDS)
     good = rng.random((len(PARSERS), N_KINDS)) < 0.5
 
@@ -115,7 +123,7 @@ def mistaken_kinds(rng: np.random.Generator, wrong: float) -> Callable[[int], Pa
 
 
 def noise(rng: np.random.Generator, n: int, owner: Places, real: str) -> dict[str, Places]:
-    """Every other trait, with values that say nothing of the scores."""
+    """Return every other trait, with values that say nothing of the scores."""
     return {trait: rng.integers(N_KINDS, size=n)[owner] for trait in TRAITS if trait != real}
 
 
@@ -134,7 +142,7 @@ WORLDS: dict[str, World] = {
 
 
 def draw(seed: int, world: World, n_documents: int) -> tuple[bool, bool, float]:
-    """Whether the limit held, whether routing was advised, and the true gain of what was advised."""
+    """Return whether the limit held, whether routing was advised, and the true gain of what was advised."""
     rng = np.random.default_rng(seed)
     pages = world(rng)
     seen, new = pages(n_documents), pages(N_NEW)

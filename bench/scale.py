@@ -86,7 +86,7 @@ def verdict(found: dict[str, list[dict[str, float]]]) -> bool:
 
 
 def growth(values: list[float]) -> float:
-    """The steepest exponent between neighbouring sizes."""
+    """Return the steepest exponent between neighbouring sizes."""
     pairs = zip(pairwise(SIZES), pairwise(values), strict=True)
     return max((math.log(d / c) / math.log(b / a) for (a, b), (c, d) in pairs), default=0.0)
 
@@ -106,7 +106,7 @@ def demo_run(folder: Path) -> Run:
 
 
 def enlarged(run: Run, out: Path, n_pages: int) -> Path:
-    """A run of copies of another run's pages, with distinct raw outputs."""
+    """Return a run of copies of another run's pages, with distinct raw outputs."""
     whole = out / ".enlarged"
     if whole.exists():
         return out
@@ -149,7 +149,7 @@ def copied(row: dict[str, object], copy: int) -> dict[str, object]:
 
 
 def put(run: Run, data: bytes | None, mark: bytes) -> str | None:
-    """Stored as a run stores it, but without waiting for the disk."""
+    """Store data as a run does, but without waiting for the disk."""
     if data is None:
         return None
     blob = hashlib.sha256(data + mark).hexdigest()
@@ -176,7 +176,7 @@ def measured(stage: str, run: Path) -> dict[str, float]:
 
 
 def cpu_of_tree(root: int) -> float:
-    """CPU seconds of a process, of its descendants, and of those that have ended."""
+    """Return CPU seconds of a process, of its descendants, and of those that have ended."""
     parents, used = {}, {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:

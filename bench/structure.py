@@ -38,7 +38,7 @@ def tables() -> Iterator[tuple[Table, Frame, list[Word]]]:
 
 
 def jitter(parts: list[Part], level: float, dice: random.Random) -> list[Part]:
-    """Each edge of each box moves by a normal error, in units of the table's mean row height."""
+    """Move each edge of each box by a normal error, in units of the table's mean row height."""
     heights = [p.box.height for p in parts if p.kind is PartKind.ROW]
     error = level * sum(heights) / max(1, len(heights))
     moved = []
@@ -49,12 +49,12 @@ def jitter(parts: list[Part], level: float, dice: random.Random) -> list[Part]:
 
 
 def lose(parts: list[Part], level: float, dice: random.Random) -> list[Part]:
-    """Rows, columns and spans vanish."""
+    """Remove rows, columns and spans."""
     return [p for p in parts if p.kind is PartKind.TABLE or dice.random() >= level]
 
 
 def duplicate(parts: list[Part], level: float, dice: random.Random) -> list[Part]:
-    """Rows and columns are seen a second time, a little off and with less confidence."""
+    """Add rows and columns a second time, a little off and with less confidence."""
     again = [Part(p.kind, p.box, 0.6) for p in parts if p.kind in LINES and dice.random() < level]
     return parts + jitter(again, 0.15, dice)
 

@@ -38,7 +38,7 @@ def main() -> bool:
 
 
 def mean_log_time(parser: Parser, pages: list[tuple[object, int]]) -> float:
-    """Of a run of its own."""
+    """Return the mean log time of a run of its own."""
     with WorkerSession(parser.command()) as session:
         asked = [
             session.ask(str(pdf), page, parser.options, timeout_s=300) for pdf, page in (pages[0], *pages)

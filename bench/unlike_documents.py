@@ -40,30 +40,30 @@ PARSERS = {
 
 
 def f1(totals: Floats) -> Floats:
-    """End-to-end F1 of (truths, predictions, credit)."""
+    """Return end-to-end F1 of (truths, predictions, credit)."""
     value: Floats = 2 * totals[..., 2] / np.maximum(totals[..., 0] + totals[..., 1], 1e-12)
     return value
 
 
 def few_tables(rng: Rng, n: int) -> Floats:
-    """One to seven or so."""
+    """Return one to seven or so."""
     return 1.0 + rng.poisson(2.0, n)
 
 
 def a_tenth_long(rng: Rng, n: int) -> Floats:
-    """One document in ten holds 30 to 80 tables."""
+    """Return one document in ten holds 30 to 80 tables."""
     return np.where(rng.random(n) < 0.1, rng.integers(30, 81, n), few_tables(rng, n)).astype(float)
 
 
 def one_holds_half(rng: Rng, n: int) -> Floats:
-    """The first document holds as many as all others."""
+    """Let the first document hold as many as all others."""
     tables = few_tables(rng, n)
     tables[0] = tables[1:].sum()
     return tables
 
 
 def pareto(rng: Rng, n: int) -> Floats:
-    """Without a typical number."""
+    """Return scores without a typical number."""
     return np.ceil(rng.pareto(1.2, n)).clip(1, 150)
 
 
@@ -113,13 +113,13 @@ class Drawn:
 
     @property
     def types(self) -> Sequence[str] | None:
-        """The division that a run would be scored by."""
+        """Return the division that a run would be scored by."""
         name = choose_division(self.groups)
         return None if name is None else self.groups[name]
 
 
 def draw(rng: Rng, n: int, parsers: Sequence[Parser], world: Unlike) -> Drawn:
-    """One run of n documents."""
+    """Return one run of n documents."""
     tables, k = world.tables(rng, n), len(parsers)
     recall, invented, quality = np.array(parsers).T
     logit = np.broadcast_to(np.log(recall / (1 - recall)), (n, k)).copy()
@@ -145,21 +145,23 @@ def draw(rng: Rng, n: int, parsers: Sequence[Parser], world: Unlike) -> Drawn:
 
 
 def true_f1(parsers: Sequence[Parser], world: Unlike, mean: Floats) -> Floats:
-    """The score of unlimited documents like these, of each parser; `mean` as in `Drawn`."""
+    """Return the score of unlimited documents like these, of each parser; `mean` as in `Drawn`."""
     _, invented, quality = np.array(parsers).T
     share, kept = mean.mean(axis=0), 1 - world.lost
     return np.asarray(2 * share * quality * kept / (1 + (share + invented) * kept))
 
 
 def mean_of_new_types(parser: Parser, world: Unlike) -> float:
-    """The expected share of tables that is found in documents of new types."""
+    """Return the expected share of tables that is found in documents of new types."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
     logit = np.log(parser[0] / (1 - parser[0])) + world.effect * nodes * bool(world.kinds)
     return float(np.sum(weights / (1 + np.exp(-logit))) / weights.sum())
 
 
 def stratified_t(run: Drawn) -> bool:
-    """Whether the plain stratified t-test resolves the first two parsers: what verdicts are held against."""
+    """Return whether the plain stratified t-test resolves the first two parsers: what verdicts are held
+    against.
+    """
     first, second = (run.sums[:, k] for k in (0, 1))
     apart = influence(first, f1) - influence(second, f1)
     variance = float(np.sum(within_types(apart, run.types) ** 2))
@@ -182,7 +184,7 @@ class Measured:
 
 
 def measure(world: Unlike, n: int, runs: int, *, new_types: bool = False) -> Measured:
-    """Six parsers of one quality, and a fair and a good one, in simulated runs."""
+    """Return six parsers of one quality, and a fair and a good one, in simulated runs."""
     rng = np.random.default_rng((5, n))
     equal, apart = [PARSERS["fair"]] * len(NAMES), [PARSERS["fair"], PARSERS["good"]]
     pairs = list(combinations(NAMES, 2))
@@ -234,7 +236,9 @@ def _holds(low: float | None, high: float | None, value: float) -> bool:
 
 
 def hundred_parsers(runs: int, n: int = 30) -> tuple[float, float]:
-    """How often any of 100 equal parsers is told from another, and the CPU seconds that 4,950 pairs take."""
+    """Return how often any of 100 equal parsers is told from another, and the CPU seconds that 4,950 pairs
+    take.
+    """
     rng, wrong, names = np.random.default_rng(6), 0, [str(k) for k in range(100)]
     pairs, started = list(combinations(names, 2)), time.process_time()
     for _ in range(runs):

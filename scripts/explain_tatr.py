@@ -50,7 +50,7 @@ def tatr(
 
 
 def _drawn(whole: Image.Image, look: dict[str, Any], number: int) -> Image.Image:
-    """The page in a query's eyes."""
+    """Return the page in a query's eyes."""
     import numpy as np
     from PIL import Image, ImageDraw
 

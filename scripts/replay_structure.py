@@ -74,13 +74,13 @@ class RecordedTable(BaseModel):
 
     @property
     def frame(self) -> Frame:
-        """Where it lies; Table Transformer turns a table that lies on its side clockwise."""
+        """Return where it lies; Table Transformer turns a table that lies on its side clockwise."""
         angle = self.angle if self.angle is not None else (90 if self.label == 1 else 0)
         return Frame(Box(*self.bbox), angle % 360)
 
     @property
     def parts(self) -> list[Part]:
-        """What the network saw; the class "no object" is left out."""
+        """Return the network's detections without the class "no object"."""
         kinds = list(PartKind)
         recorded = self.structure
         scores = recorded.scores or [1.0] * len(recorded.labels)
@@ -109,7 +109,7 @@ ReadPage = Callable[[Path, int], PageContent]
 
 @lru_cache(maxsize=64)
 def read_page(pdf: Path, page_number: int) -> PageContent:
-    """The content of a PDF's page, counted from 1."""
+    """Return the content of a PDF's page, counted from 1."""
     return PageContent(tuple(join_glyphs(page_glyphs(pdf, page_number))), page_text(pdf, page_number))
 
 
@@ -128,17 +128,19 @@ class TextAgreement:
 
     @property
     def precision(self) -> float | None:
-        """Share of the cells that are found; None without cells."""
+        """Return the share of the cells that are found; None without cells."""
         return self.n_found / self.n_cells if self.n_cells else None
 
     @property
     def coverage(self) -> float | None:
-        """Share of the text in the box that the found cells hold; None without text."""
+        """Return the share of the text in the box that the found cells hold; None without text."""
         return self.n_covered / self.n_chars if self.n_chars else None
 
     @property
     def value(self) -> float | None:
-        """Harmonic mean of both; 0 if either is missing, None if there is nothing to agree about."""
+        """Return the harmonic mean of both; 0 if either is missing, None if there is nothing to agree
+        about.
+        """
         if not self.n_cells and not self.n_chars:
             return None
         p, r = self.precision or 0.0, self.coverage or 0.0
@@ -158,7 +160,7 @@ class Replay:
 
 
 def read_recording(path: Path) -> dict[str, RecordedTable | str]:
-    """The tables of a recording; for an entry that cannot be read, what is wrong with it.
+    """Return the tables of a recording; for an entry that cannot be read, what is wrong with it.
 
     Raises:
         FormatError: If the file is no recording at all.
@@ -218,7 +220,7 @@ def _csv_cells(text: str) -> list[str]:
 
 
 def agreement(cells: Iterable[str], page_text: str, inside: Iterable[Word]) -> TextAgreement:
-    """How far cells agree with the text of their page.
+    """Return how far cells agree with the text of their page.
 
     White space, the marks of divided words and differences that NFKC folds do not count. A cell into which
     several header rows were joined is found if each of its rows is.

@@ -68,7 +68,7 @@ class Pen:
 
 
 def table(pen, widest):
-    """A picture of a table and its parts [(class, corners)] in the picture's pixels."""
+    """Return a picture of a table and its parts [(class, corners)] in the picture's pixels."""
     made = Table(pen, widest)
     return made.picture(), made.parts()
 
@@ -179,7 +179,9 @@ def _cell(pen, kind, empty, header):
 
 
 def _spans(rng, n_rows, n_cols, n_header):
-    """Spanning cells (top, left, bottom, right) that do not touch each other, and projected row headers."""
+    """Return spanning cells (top, left, bottom, right) that do not touch each other, and projected row
+    headers.
+    """
     spans, projected = [], []
     if n_header >= 2 and n_cols >= 3:
         column = 1
@@ -266,7 +268,7 @@ def _rules(draw, rng, xs, ys, n_header, covered, projected):
 
 
 def page(pen):
-    """A page at 144 dpi and its tables [(class: 0 upright, 1 on its side; corners)]."""
+    """Return a page at 144 dpi and its tables [(class: 0 upright, 1 on its side; corners)]."""
     rng = pen.rng
     width, height = rng.choice(((1190, 1684), (1190, 1684), (1224, 1584), (1684, 1190)))
     sheet = Image.new("L", (width, height), 255)
@@ -430,7 +432,7 @@ def _form(draw, pen, x, y, width, end):
 
 
 def invent(task, fonts, seed):
-    """One (picture, boxes, classes) on its canvas."""
+    """Return one (picture, boxes, classes) on its canvas."""
     pen = Pen(random.Random(seed), fonts)
     if task == "detection":
         picture, found = page(pen)

@@ -24,7 +24,7 @@ def cornered(boxes):
 
 
 def overlap(a, b):
-    """IoU and generalised IoU of boxes given by corners; shapes broadcast.
+    """Return IoU and generalised IoU of boxes given by corners; shapes broadcast.
 
     No `prod`: its gradient asks the device whether a factor is zero, and waits for the answer.
     """
@@ -45,7 +45,7 @@ def _area(sides):
 
 @torch.no_grad()
 def pair_cost(logits, boxes, corners, classes, anchors, kinds, trust):
-    """Cost (batch, groups, queries, objects) of each pair.
+    """Return the cost (batch, groups, queries, objects) of each pair.
 
     In the beginning (`trust`, a tensor, is 0) only the place that a query stands for counts, so that each
     learns one thing; later also what it says.
@@ -65,7 +65,7 @@ def pair_cost(logits, boxes, corners, classes, anchors, kinds, trust):
 
 @torch.no_grad()
 def pair(cost, rounds=ROUNDS):
-    """For each object (batch, objects) the query it is paired with, the cheapest pair first; -1: none.
+    """Return for each object (batch, objects) the query it is paired with, the cheapest pair first; -1: none.
 
     Greedy, many pairs at a time: a pair that is the best of its query and of its object is the greedy choice.
     """
@@ -88,7 +88,7 @@ def pair(cost, rounds=ROUNDS):
 
 
 def set_loss(logits, boxes, corners, classes, chosen, no_object):
-    """DETR's loss for all layers and groups at once, and the part of the last layer's first group.
+    """Return DETR's loss for all layers and groups at once, and the part of the last layer's first group.
 
     Args:
         logits: Layers, batch, groups, queries, classes and none.
@@ -157,7 +157,9 @@ class Dense(nn.Module):
 
 @torch.no_grad()
 def dense_goals(shape, corners, classes, n_classes):
-    """Places (x, y), and for each picture, place and class: 1 in an object (the smallest counts), its box."""
+    """Return places (x, y), and for each picture, place and class: 1 in an object (the smallest counts), its
+    box.
+    """
     height, width = shape
     y = (torch.arange(height, device=corners.device) + 0.5) / height
     x = (torch.arange(width, device=corners.device) + 0.5) / width

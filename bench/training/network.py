@@ -47,7 +47,9 @@ def make_model(task, names, layers=6):
 
 
 def thaw(module):
-    """Real batch normalisation in place of the frozen one, whose statistics mean nothing before training."""
+    """Replace frozen batch normalisation by a real one, as its statistics mean nothing before
+    training.
+    """
     for name, child in module.named_children():
         if type(child).__name__ == "TableTransformerFrozenBatchNorm2d":
             setattr(module, name, nn.BatchNorm2d(child.weight.numel()))
@@ -56,7 +58,7 @@ def thaw(module):
 
 
 def begin(model):
-    """Weights to begin with: usual ones, and decoders whose queries look at the place they stand for."""
+    """Return initial weights: usual ones, and decoders whose queries look at the place they stand for."""
     for module in model.modules():
         if isinstance(module, nn.Conv2d):
             nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
@@ -76,7 +78,7 @@ def begin(model):
 
 
 def _looking_at_places(width):
-    """A projection that gives each head the quickest waves of the place: down, across, or both."""
+    """Return a projection that gives each head the quickest waves of the place: down, across, or both."""
     look = torch.zeros(width, width)
     each, half = width // HEADS, width // 2
     for head in range(HEADS):
@@ -93,7 +95,7 @@ def _looking_at_places(width):
 
 
 def waves(places, width):
-    """The sine embedding of places (…, x and y in 0…1), as the network embeds its own grid."""
+    """Return the sine embedding of places (…, x and y in 0…1), as the network embeds its own grid."""
     half = width // 2
     i = torch.arange(half, device=places.device)
     period = 10000.0 ** (2 * torch.div(i, 2, rounding_mode="floor") / half)
@@ -119,7 +121,9 @@ class Trainee(nn.Module):
         self.helpers = nn.Parameter(start[1:].clone())
 
     def forward(self, pixels):
-        """Logits and boxes (layers, batch, groups, queries, …), the backbone's map and encoder's states."""
+        """Return logits and boxes (layers, batch, groups, queries, …), the backbone's map and encoder's
+        states.
+        """
         inner = self.model.model
         seen = inner.backbone.conv_encoder.model(pixels).feature_maps[-1]
         height, width = seen.shape[-2:]
@@ -163,7 +167,7 @@ class Trainee(nn.Module):
 
 
 def attend(weights, queries, keys, values):
-    """Attention of several heads with the weights of one of transformers' modules."""
+    """Return attention of several heads with the weights of one of transformers' modules."""
 
     def heads(x):
         return x.view(*x.shape[:2], HEADS, -1).transpose(1, 2)
@@ -182,7 +186,7 @@ def perceptron(layer, state):
 
 
 def make_anchors(buckets, task, groups, seed=0, sample=6000):
-    """For each group the boxes its queries stand for: centres of the boxes that occur, class by class.
+    """Return for each group the boxes its queries stand for: centres of the boxes that occur, class by class.
 
     Returns the anchors (groups, queries, 4: centre and size) and their classes (queries).
     """
@@ -209,7 +213,7 @@ ANCHOR_WEIGHTS = np.array([1.0, 1.0, 0.5, 0.5], dtype=np.float32)
 
 
 def _centres(points, count, rng, rounds=15):
-    """k-means with weights on the coordinates; an empty centre begins anew."""
+    """Return k-means with weights on the coordinates; an empty centre begins again."""
     centres = points[rng.permutation(len(points))[:count]].copy()
     for _ in range(rounds):
         far = (np.abs(points[:, None] - centres[None]) * ANCHOR_WEIGHTS).sum(-1)
@@ -224,7 +228,9 @@ def _centres(points, count, rng, rounds=15):
 
 
 def save(model, out, canvases=()):
-    """Half-precision weights in parts, the configuration and the shapes it was trained on beside them."""
+    """Return half-precision weights in parts, the configuration and the shapes it was trained on beside
+    them.
+    """
     from safetensors.torch import save as to_bytes
 
     out.mkdir(parents=True, exist_ok=True)

@@ -72,7 +72,7 @@ class Bucket:
         self.filled += len(items)
 
     def canvases(self, scale):
-        """All pictures at a share of the full size, made once."""
+        """Return all pictures at a share of the full size, made once."""
         if scale not in self._canvases:
             size = [max(64, round(s * scale / 32) * 32) for s in self.shape]
             whole = self._canvases[1.0]
@@ -84,7 +84,7 @@ class Bucket:
         return self._canvases[scale]
 
     def draw(self, rng, count):
-        """Numbers of items to show: half of them of the data folder, half of those that were added."""
+        """Return numbers of items to show: half of them of the data folder, half of those that were added."""
         added = self.filled - self.given
         mine = rng.integers(max(1, self.given), size=count)
         theirs = self.given + rng.integers(max(1, added), size=count)
@@ -99,7 +99,7 @@ def _smaller(canvases, size):
 
 
 def read_folder(folder, validation, at_most=None):
-    """(picture, boxes, classes) of one half of a data folder, in pixels."""
+    """Return (picture, boxes, classes) of one half of a data folder, in pixels."""
     content = json.loads((folder / "coco.json").read_text())
     images = [i for i in content["images"] if i["validation"] is validation][:at_most]
     found = {i["id"]: ([], []) for i in images}
@@ -119,7 +119,7 @@ def _read(path):
 
 
 def canvas_of(shape, task):
-    """Height and width of the canvas that fits a picture best."""
+    """Return height and width of the canvas that fits a picture best."""
     height, width = shape
     short = min(height, width) / max(height, width) * LONG_SIDE[task]
     side = min(SHORT_SIDES[task], key=lambda s: abs(math.log(s / short)))
@@ -127,7 +127,7 @@ def canvas_of(shape, task):
 
 
 def into_buckets(items, task, device, spare=0):
-    """Buckets by the shape of the canvas, each with room for `spare` further pictures."""
+    """Return buckets by the shape of the canvas, each with room for `spare` further pictures."""
     groups = {}
     for item in items:
         groups.setdefault(canvas_of(item[0].shape, task), []).append(item)
@@ -144,14 +144,16 @@ def into_buckets(items, task, device, spare=0):
 
 
 def parts_of_tables(items, times, seed):
-    """So many parts of each table: some of its neighbouring rows and columns, with the white border."""
+    """Return a number of parts of each table: some neighbouring rows and columns, with the white border."""
     with ThreadPoolExecutor(16) as pool:
         jobs = [(item, seed + 7919 * i + j) for i, item in enumerate(items) for j in range(times)]
         return [part for part in pool.map(lambda job: part_of_table(*job), jobs) if part is not None]
 
 
 def part_of_table(item, seed):
-    """One part of a table, enlarged to the usual size; None where every cut goes through a spanning cell."""
+    """Return one part of a table, enlarged to the usual size; None where every cut goes through a spanning
+    cell.
+    """
     picture, boxes, kinds = item
     rng = random.Random(seed)
     rows = sorted((b for b, k in zip(boxes, kinds, strict=True) if k == ROW), key=lambda b: b[1])
@@ -212,7 +214,7 @@ def _overlap(a, b):
 
 
 def batch_of(bucket, chosen, scale, *, spliced=0.0, varied=1.0):
-    """Pictures (normalised), boxes and classes of the chosen items (an array of the host).
+    """Return pictures (normalised), boxes and classes of the chosen items (an array of the host).
 
     Args:
         bucket: Where the items lie.
@@ -239,7 +241,7 @@ def normalised(pixels):
 
 
 def splice(pixels, corners, classes, share, tries=12):
-    """The upper (or left) part of a page, and the rest of another, cut where neither has a table."""
+    """Return the upper (or left) part of a page, and the rest of another, cut where neither has a table."""
     n, device = len(pixels), pixels.device
     other = torch.rand(n, device=device).argsort()
     across = torch.rand(n, device=device) < 0.8  # a cut from left to right
@@ -272,7 +274,7 @@ def splice(pixels, corners, classes, share, tries=12):
 
 
 def moved(pixels, corners, share):
-    """Some shrunk and shifted within the canvas (the rest white), some mirrored."""
+    """Return some shrunk and shifted within the canvas (the rest white), some mirrored."""
     n, device = len(pixels), pixels.device
     zoom = 1 - 0.4 * torch.rand(n, 2, device=device) * (torch.rand(n, 1, device=device) < 0.7 * share)
     zoom = 0.35 * zoom + 0.65 * zoom.mean(1, keepdim=True)
@@ -293,7 +295,7 @@ def moved(pixels, corners, share):
 
 
 def inked(pixels, share):
-    """Fainter or bolder ink, some blur, some noise, some grey paper."""
+    """Vary pictures: fainter or bolder ink, some blur, some noise, some grey paper."""
     n, device = len(pixels), pixels.device
 
     def draw(low, high):

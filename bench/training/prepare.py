@@ -109,7 +109,7 @@ def add_sample(sample: Sample, detection: Folder, structure: Folder, document: s
 
 
 def _cut(page: Callable[[], Image.Image], box: Box, angle: int) -> Image.Image:
-    """The table, upright, with a white border."""
+    """Return the table, upright, with a white border."""
     crop = page().crop(_pixels(box)).rotate(-angle, expand=True)
     framed = Image.new("L", (crop.width + 2 * BORDER_PX, crop.height + 2 * BORDER_PX), 255)
     framed.paste(crop, (BORDER_PX, BORDER_PX))

@@ -96,7 +96,7 @@ class Teacher(nn.Module):
 
 @torch.no_grad()
 def validate(model, items, shapes):
-    """Per class, on whole pictures as the worker shows them: recall and precision at IoU .5, and AP.
+    """Return per class, on whole pictures as the worker shows them: recall and precision at IoU .5, and AP.
 
     A box counts if its score is over .5, its class right, and no better box has the same truth.
     """
@@ -124,7 +124,7 @@ def validate(model, items, shapes):
 
 
 def judged(scores, boxes, truths):
-    """(score, right, IoU) of each box, the most confident first; a truth is found once."""
+    """Return (score, right, IoU) of each box, the most confident first; a truth is found once."""
     order = scores.argsort(descending=True)
     left = torch.ones(len(truths), dtype=torch.bool)
     rows = []
@@ -139,7 +139,7 @@ def judged(scores, boxes, truths):
 
 
 def figures(rows, n_truths):
-    """Recall and precision at score .5, mean IoU of the right ones, and average precision."""
+    """Return recall and precision at score .5, mean IoU of the right ones, and average precision."""
     sure = [row for row in rows if row[0] > 0.5]
     right = [row for row in sure if row[1]]
     rows = sorted(rows, key=lambda row: -row[0])
@@ -193,7 +193,7 @@ def follow(average, model, share):
 
 
 def rate_at(passed):
-    """The learning rate as a share of its peak: a short rise, then a cosine to nearly nothing."""
+    """Return the learning rate as a share of its peak: a short rise, then a cosine to nearly nothing."""
     rise = 0.04
     if passed < rise:
         return max(0.01, passed / rise)
@@ -227,7 +227,7 @@ class Stepper:
                 group["lr"] = rate
 
     def __call__(self, batch):
-        """The loss of the batch, and the part of the last layer.
+        """Return the loss of the batch, and the part of the last layer.
 
         Raises:
             NotRecordedError: The GPU cannot record this; the process is of no further use.
@@ -293,7 +293,7 @@ def try_recording(task):
 
 
 def can_record(task):
-    """Whether steps can be recorded here, tried in another process: a failure would spoil this one."""
+    """Return whether steps can be recorded here, tried in another process: a failure would spoil this one."""
     command = [sys.executable, __file__, "-", "--task", task, "--out", "-", "--try-recording"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
@@ -305,7 +305,7 @@ def can_record(task):
 
 
 def load(given, feeder, device):
-    """Buckets to learn from (with room for invented pictures), and pictures to be measured on."""
+    """Return buckets to learn from (with room for invented pictures), and pictures to be measured on."""
     items = pictures.read_folder(given.data, False, given.at_most)
     if given.task == "structure" and given.parts:
         items += pictures.parts_of_tables(items, given.parts, given.seed)

@@ -168,7 +168,9 @@ def parse_options(
     repeats: int = 1,
     events: Events | None = None,
 ) -> ParseOptions:
-    """Options as the engine takes them; a wrong protocol is refused here, before anything is parsed."""
+    """Return options as the engine takes them; a wrong protocol is refused here, before anything is
+    parsed.
+    """
     from parsemark.engine.parsing.page_worker import PageLimits
     from parsemark.engine.parsing.parse import ParseOptions
     from parsemark.protocols import canonical_specs
@@ -231,7 +233,9 @@ def parse(
 
 
 def default_protocols(corpus: Corpus) -> tuple[str, ...]:
-    """What scores a corpus where nobody says: `tables`, after `evidence` where no page has a truth."""
+    """Return the protocols that score a corpus by default: `tables`, after `evidence` where no page has
+    truth.
+    """
     from parsemark.model import Sample
     from parsemark.protocols import DEFAULT_PROTOCOLS
 
@@ -276,7 +280,7 @@ def parse_routed(
 
 
 def run_folder(out: str | Path | None, corpus: Corpus) -> Path:
-    """The run directory: as given, or `runs/` and the corpus's name."""
+    """Return the run directory: as given, or `runs/` and the corpus's name."""
     return Path(out) if out is not None else Path("runs") / corpus.name
 
 

@@ -59,12 +59,12 @@ class Budget:
             )
 
     def spent(self) -> float:
-        """What was paid so far, as far as there is a limit to hold it against."""
+        """Return the amount paid so far, if there is a limit to compare it with."""
         row = self._db.execute("SELECT spent FROM ledger WHERE session = ?", (self._session,)).fetchone()
         return float(row[0]) if row else 0.0
 
     def over_usd(self) -> float:
-        """By how much the limit is passed: only where something cost more than it could."""
+        """Return the overrun of the limit: only calls that cost more than they could cause one."""
         return 0.0 if self.limit_usd is None else max(0.0, self.spent() - self.limit_usd)
 
 

@@ -75,7 +75,7 @@ def read_settings(path: Path) -> SettingsFile:
 
 
 def defaults_of_commands(settings: SettingsFile) -> dict[str, dict[str, Any]]:
-    """The settings as defaults of flags, by command and parameter."""
+    """Return the settings as defaults of flags, by command and parameter."""
     bench = {k: v for k, v in settings.bench.model_dump().items() if v is not None}
     limits = {k: v for k, v in settings.gate.model_dump().items() if v is not None}
     baseline, least = limits.pop("baseline", None), limits.pop("min")
@@ -88,7 +88,7 @@ def defaults_of_commands(settings: SettingsFile) -> dict[str, dict[str, Any]]:
 
 
 def settings_text(*, corpus: str, parsers: Sequence[str], protocols: Sequence[str], name: str) -> str:
-    """A commented file with these values; every other key is there as a comment."""
+    """Return a commented file with these values; every other key is there as a comment."""
     listed = ", ".join(_quoted(parser) for parser in parsers)
     recipes = ", ".join(_quoted(protocol) for protocol in protocols)
     template = Path(__file__).with_name("parsemark.toml.template").read_text(encoding="utf-8")
@@ -97,6 +97,6 @@ def settings_text(*, corpus: str, parsers: Sequence[str], protocols: Sequence[st
 
 
 def _quoted(text: str) -> str:
-    """A TOML string."""
+    """Return a TOML string."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'

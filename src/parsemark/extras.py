@@ -25,7 +25,7 @@ class InstallExtra:
 
     @property
     def install(self) -> str:
-        """The command that gets it."""
+        """Return the command that gets it."""
         return f"pip install 'parsemark[{self.name}]'"
 
 
@@ -47,7 +47,7 @@ DISTRIBUTIONS = {
 
 
 def is_installed(module: str) -> bool:
-    """Whether a module could be imported, without importing it."""
+    """Return whether a module could be imported, without importing it."""
     try:
         return importlib.util.find_spec(module) is not None
     except ValueError:  # it is in sys.modules and says nothing about itself

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def counted(n: int, word: str) -> str:
-    """So many of a thing.
+    """Return a number with its noun.
 
     >>> counted(1, "page"), counted(0, "page"), counted(1200, "page"), counted(2, "entry")
     ('1 page', '0 pages', '1,200 pages', '2 entries')
@@ -23,7 +23,7 @@ def counted(n: int, word: str) -> str:
 
 
 def plural(word: str, n: float) -> str:
-    """The word for so many of a thing.
+    """Return the word for so many of a thing.
 
     >>> plural("page", 1), plural("page", 0), plural("box", 2), plural("query", 2), plural("key", 2)
     ('page', 'pages', 'boxes', 'queries', 'keys')
@@ -36,7 +36,7 @@ def plural(word: str, n: float) -> str:
 
 
 def counted_name(n: int, name: str) -> str:
-    """So many of what is named as many: the noun is the first word of the plural.
+    """Return a number with a name of several words, of which the first is a plural noun.
 
     >>> counted_name(1, "pages without tables"), counted_name(1, "text blocks"), counted_name(2, "tables")
     ('1 page without tables', '1 text block', '2 tables')
@@ -45,7 +45,7 @@ def counted_name(n: int, name: str) -> str:
 
 
 def name_for(n: int, name: str) -> str:
-    """A name that is given as of many, for so many.
+    """Return a name that is given as of many, for so many.
 
     >>> name_for(1, "failed parses"), name_for(1, "entries"), name_for(1, "boxes"), name_for(1, "corpus")
     ('failed parse', 'entry', 'box', 'corpus')
@@ -65,7 +65,7 @@ UNDEFINED = "–"  # stands for a figure that a run does not define: it is neith
 
 
 def rounded(value: float | None, digits: int = 3) -> str:
-    """A figure in so many digits; a dash for one that is not defined.
+    """Return a figure in so many digits; a dash for one that is not defined.
 
     >>> rounded(0.98765), rounded(-0.0001), rounded(12, 1), rounded(None), rounded(float("nan"))
     ('0.988', '0.000', '12.0', '–', '–')
@@ -74,7 +74,7 @@ def rounded(value: float | None, digits: int = 3) -> str:
 
 
 def percent(share: float | None, digits: int = 0) -> str:
-    """A share in per cent; a dash for one that is not defined.
+    """Return a share in per cent; a dash for one that is not defined.
 
     >>> percent(0.256), percent(0.256, 1), percent(None)
     ('26 %', '25.6 %', '–')
@@ -83,7 +83,7 @@ def percent(share: float | None, digits: int = 0) -> str:
 
 
 def signed(value: float | None, digits: int = 3) -> str:
-    """A difference with its sign; what is 0 in so many digits has none, what is not defined is a dash.
+    """Return a difference with its sign; what is 0 in so many digits has none, what is not defined is a dash.
 
     >>> signed(0.12345), signed(-0.5, 1), signed(-0.0001), signed(-0.0), signed(0.04, 1), signed(None)
     ('+0.123', '-0.5', '0.000', '0.000', '0.0', '–')
@@ -95,8 +95,8 @@ def signed(value: float | None, digits: int = 3) -> str:
 
 
 def signed_end(value: float | None, digits: int = 3) -> str:
-    """An end of an interval of a difference: on which side of 0 it lies is what it is there for, so one next
-    to 0 has as many digits as its sign needs.
+    """Return an end of an interval of a difference: on which side of 0 it lies is what it is there for, so
+    one next to 0 has as many digits as its sign needs.
 
     >>> signed_end(-0.0004), signed_end(0.0044, 2), signed_end(0.0), signed_end(0.25, 2), signed_end(1e-9)
     ('-0.0004', '+0.004', '0.000', '+0.25', '+0.000001')
@@ -110,7 +110,7 @@ def signed_end(value: float | None, digits: int = 3) -> str:
 
 
 def signed_interval(low: float | None, high: float | None, digits: int = 3) -> str:
-    """Both ends of an interval of a difference; a dash where there is none.
+    """Return both ends of an interval of a difference; a dash where there is none.
 
     >>> signed_interval(-0.43, -0.0004, 2), signed_interval(None, None)
     ('-0.43 to -0.0004', '–')
@@ -121,7 +121,7 @@ def signed_interval(low: float | None, high: float | None, digits: int = 3) -> s
 
 
 def needed_to_separate(number: str, other: str, best: str, difference: float) -> str:
-    """Say how many more documents would show which of two parsers is better, at today's difference.
+    """Return how many more documents would separate two parsers, at today's difference.
 
     >>> needed_to_separate("about 9 more labelled pages", "b", "a", -0.1)
     "To separate b from a you need about 9 more labelled pages (at today's gap of 0.10)."
@@ -131,7 +131,7 @@ def needed_to_separate(number: str, other: str, best: str, difference: float) ->
 
 
 def size_in_words(n_bytes: int) -> str:
-    """The size of a file.
+    """Return the size of a file.
 
     >>> size_in_words(900), size_in_words(26_000), size_in_words(3_400_000)
     ('900 bytes', '26 kB', '3.4 MB')
@@ -146,7 +146,7 @@ DIGITS: Mapping[str, int] = {"count": 0, "megabytes": 0, "rate": 2, "score": 3, 
 
 
 def format_value(value: float | None, style: str) -> str:
-    """A number as it is printed everywhere; an en dash for what does not exist.
+    """Return a number as it is printed everywhere; an en dash for what does not exist.
 
     >>> format_value(0.98765, "score"), format_value(None, "score"), format_value(3.0, "count")
     ('0.988', '–', '3')
@@ -170,7 +170,7 @@ INTERVAL = "95 % CI, documents like these"
 
 
 def figure_note(interval: tuple[float, float] | None, n: float, style: str) -> str:
-    """Interval and denominator of a figure in words."""
+    """Return interval and denominator of a figure in words."""
     parts = []
     if interval:
         low, high = (format_value(end, style) for end in interval)
@@ -189,7 +189,7 @@ surrogate pairs, and tags; `assets/js/dom.js` has the same."""
 
 
 def why_no_name(name: str) -> str | None:
-    r"""Why nothing may be called so, since a name stands in tables, terminals and logs; None if it may.
+    r"""Return why this cannot be a name, since names stand in tables, terminals and logs; None if it can.
 
     >>> why_no_name("a\x1b[2J")
     'it has signs that cannot be seen: a⟨U+001B⟩[2J'
@@ -204,17 +204,18 @@ def why_no_name(name: str) -> str | None:
 
 
 def is_control(character: str) -> bool:
-    """Whether a character speaks to a terminal instead of being shown: C0, C1, line feeds and tabs."""
+    """Return whether a character speaks to a terminal instead of being shown: C0, C1, line feeds and tabs."""
     return unicodedata.category(character) == "Cc"
 
 
 def unbroken(text: str) -> str:
-    """What others say, as one line in which nothing is hidden."""
+    """Return foreign text as one line in which nothing is hidden."""
     return visible(" ".join(text.split()))
 
 
 def visible(text: str) -> str:
-    """The text with characters that hide or move text as their code: what others say is shown as it is.
+    """Return the text with characters that hide or move text as their code: what others say is shown as it
+    is.
 
     >>> visible("gnp.\u202efdp")
     'gnp.⟨U+202E⟩fdp'
@@ -223,12 +224,12 @@ def visible(text: str) -> str:
 
 
 def visible_value(value: Any) -> Any:
-    """What a template prints: text made visible, all else (also markup of our own) as it is."""
+    """Return a value for a template: text made visible, all else (also markup of our own) unchanged."""
     return visible(value) if type(value) is str else value
 
 
 def format_p(p: float | None) -> str:
-    """A p-value in words; one below 5 % looks so.
+    """Return a p-value in words; one below 5 % looks so.
 
     >>> format_p(0.2), format_p(0.0001), format_p(0.04996), format_p(0.05), format_p(None)
     ('0.200', '< 0.001', '0.0499', '0.050', '–')
@@ -239,7 +240,7 @@ def format_p(p: float | None) -> str:
 
 
 def state_words(state: str) -> str:
-    """The verdict on a pair in one or two words.
+    """Return the verdict on a pair in one or two words.
 
     >>> state_words("not_resolved")
     'not resolved'
@@ -248,7 +249,7 @@ def state_words(state: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
-    """Some names in words; of many the first ones.
+    """Return some names in words; of many the first ones.
 
     >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c", "d", "e"])
     ('a', 'a and b', 'a, b, c and 2 more')
@@ -259,13 +260,13 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 
 def one_line(text: str, limit: int = 120) -> str:
-    """The text of others in one line of printable characters, cut where it is long."""
+    """Return the text of others in one line of printable characters, cut where it is long."""
     joined = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return joined if len(joined) <= limit else joined[: limit - 1] + "…"
 
 
 def markdown_cell(text: str) -> str:
-    """Text that cannot break out of a Markdown table, nor bring markup along."""
+    """Return text that cannot break out of a Markdown table, nor bring markup along."""
     return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;").replace("`", "'")
 
 
@@ -293,8 +294,8 @@ def nearest_name(name: str, known: Iterable[str], least: float = 0.75) -> str | 
 
 
 def first_problem(error: ValidationError, whole: str = "the file") -> str:
-    """What pydantic found wrong in data from outside, and where, in plain words: `bench.bogus: there is no
-    such key`. `whole`: what to name where the data as a whole are wrong.
+    """Return what pydantic found wrong in data from outside, and where, in plain words: `bench.bogus: there
+    is no such key`. `whole`: what to name where the data as a whole are wrong.
     """
     first = error.errors(include_url=False)[0]
     place = ".".join(str(part) for part in first["loc"]) or whole
@@ -304,7 +305,9 @@ def first_problem(error: ValidationError, whole: str = "the file") -> str:
 
 
 def problem_in_words(problem: Mapping[str, Any]) -> str:
-    """One problem that pydantic found, without the words of a library; what was given is not repeated."""
+    """Return one problem that pydantic found, without the words of a library; what was given is not
+    repeated.
+    """
     kind, limits = problem["type"], {k: str(v) for k, v in problem.get("ctx", {}).items()}
     if kind in _PROBLEMS:
         return _PROBLEMS[kind].format(**limits)
@@ -357,7 +360,7 @@ def _kind_of(value: object) -> str:
 
 
 def mended(value: Any) -> Any:
-    """The same without halves of surrogate pairs, which no file and no database can hold."""
+    """Return the same without halves of surrogate pairs, which no file and no database can hold."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):

@@ -149,7 +149,7 @@ def is_standard(path: str | Path | None) -> bool:
 
 
 def _open(file: str | Path, out: str | Path | None, opened: ExitStack) -> tuple[BinaryIO, TextIO | None]:
-    """Source and sink; the source is opened first, so that a wrong name costs no earlier scores."""
+    """Return source and sink; the source is opened first, so that a wrong name costs no earlier scores."""
     from parsemark.system import replacing
 
     source: BinaryIO = sys.stdin.buffer
@@ -243,14 +243,14 @@ class Study:
 
     @property
     def prompts(self) -> Mapping[str, Mapping[str, float | None]]:
-        """Pearson's correlation of each judge by prompt."""
+        """Return Pearson's correlation of each judge by prompt."""
         from parsemark.study import prompt_table
 
         return prompt_table(self.result)
 
     @property
     def costs(self) -> dict[str, dict[str, float]]:
-        """What each judge has cost."""
+        """Return the cost of each judge."""
         from parsemark.study import cost_table
 
         return cost_table(self.result)

@@ -68,7 +68,7 @@ def _verification() -> Any:
 
 
 def _object(**keys: Any) -> Any:
-    """The type of an object with these keys."""
+    """Return the type of an object with these keys."""
     from pydantic import create_model
 
     fields: dict[str, Any] = {name: (hint, ...) for name, hint in keys.items()}

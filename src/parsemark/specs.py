@@ -38,7 +38,7 @@ class Spec:
         return f"{self.name}({inner})"
 
     def as_dict(self) -> dict[str, OptionValue]:
-        """The options as a new dictionary."""
+        """Return the options as a new dictionary."""
         return dict(self.options)
 
 
@@ -46,12 +46,14 @@ DERIVED = ("calibrated", "ensemble", "estimated", "routed")  # made of other par
 
 
 def is_derived(parser: str) -> bool:
-    """Whether a parser's name is that of one made of others: head-room, not a tool that one could choose."""
+    """Return whether a parser's name is that of one made of others: head-room, not a tool that one could
+    choose.
+    """
     return tool_of(parser) in DERIVED
 
 
 def tool_of(parser: str) -> str:
-    """The tool that a parser's name begins with: without its settings and its version.
+    """Return the tool that a parser's name begins with: without its settings and its version.
 
     >>> tool_of("camelot@1.0.9(flavor=stream)")
     'camelot'
@@ -83,7 +85,8 @@ def parse_spec(text: str) -> Spec:
 
 
 def _split_options(text: str) -> list[str]:
-    """The parts between commas; commas inside brackets belong to a spec that is the value of an option.
+    """Return the parts between commas; commas inside brackets belong to a spec that is the value of an
+    option.
 
     >>> _split_options("metrics=teds(structure_only=true,normalize=none)+reader,match=bbox")
     ['metrics=teds(structure_only=true,normalize=none)+reader', 'match=bbox']
@@ -115,8 +118,8 @@ def format_option(value: OptionValue) -> str:
 
 
 def check_options(cls: type[Any], kind: str, name: str, options: Mapping[str, OptionValue]) -> dict[str, Any]:
-    """The options of a spec as the fields of a dataclass take them; UsageError if there is no such option or
-    value.
+    """Return the options of a spec as the fields of a dataclass take them; raise UsageError if there is no
+    such option or value.
 
     A field that is a tuple of texts takes several values joined by `+`. Kind (in words) and name are for
     messages.
@@ -159,7 +162,7 @@ def _checked_value(hint: Any, key: str, name: str, value: Any) -> Any:
 
 
 def changed_options(thing: Any, name: str) -> str:
-    """The spec of a dataclass: its name with the fields that differ from their defaults."""
+    """Return the spec of a dataclass: its name with the fields that differ from their defaults."""
     changed = [
         (f.name, "+".join(value) if isinstance(value, tuple) else value)
         for f in dataclasses.fields(thing)
@@ -203,7 +206,7 @@ class Registry:
         return {**{name: point.value for name, point in self._points().items()}, **self.builtin}
 
     def names(self) -> list[str]:
-        """All known names, sorted."""
+        """Return all known names, sorted."""
         return sorted(self._targets())
 
     def __iter__(self) -> Iterator[str]:
@@ -237,7 +240,9 @@ class Registry:
         return parse_spec(text)
 
     def broken(self, name: str, error: BaseException) -> PluginError:
-        """The error that says that what another package registered as `name` does not work, and why."""
+        """Return the error that says that what another package registered as `name` does not work, and
+        why.
+        """
         why = f"{type(error).__name__}: {error}"
         return PluginError(self.kind, name, self._targets().get(name, "?"), why[:500])
 
@@ -247,5 +252,5 @@ class Registry:
         return "parsemark" if point is None or point.dist is None else point.dist.name
 
     def is_plugin(self, name: str) -> bool:
-        """Whether another package brings it."""
+        """Return whether another package brings it."""
         return name not in self.builtin and name in self._targets()

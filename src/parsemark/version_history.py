@@ -75,7 +75,9 @@ def history(
 
 
 def _names_in(run: Run, specs: Sequence[str], note: Callable[[str], None]) -> list[str]:
-    """The names that specs have in a run, of those with an output; a worker may not fit an old release."""
+    """Return the names that specs have in a run, of those with an output; a worker may not fit an old
+    release.
+    """
     from parsemark.parsers import get_parser
 
     records, found = run.records(), []
@@ -96,7 +98,7 @@ def _names_in(run: Run, specs: Sequence[str], note: Callable[[str], None]) -> li
 
 
 def _misfit(spec: str, records: Sequence[ParseRecord]) -> str | None:
-    """Why failures of a release are its worker's: it names what this release does not have. Else None.
+    """Return why failures of a release are its worker's: it names what this release does not have. Else None.
 
     Such a worker may do well where there is no table, so the release does not fail on every page.
     """
@@ -196,7 +198,7 @@ def names_of(parser: str, found: Bisection) -> tuple[str, str]:
 
 
 def _known_or_package(parser: str) -> str:
-    """A parser as it is; of the name of a package that none of ours has, a worker that only needs it.
+    """Return a parser as it is; of the name of a package that none of ours has, a worker that only needs it.
 
     A command looks at the package itself, so nobody should have to write a worker for it.
     """
@@ -223,7 +225,7 @@ def _folder(out: str | Path | None, what: str, parser: str) -> Path:
 
 
 def _line(parser: str, good: str, bad: str, repo: Path | None, *, pre: bool) -> list[str]:
-    """All versions from the good one to the bad one, whichever is the older."""
+    """Return all versions from the good one to the bad one, whichever is the older."""
     from parsemark.parsers.releases import GIT, commits_between, repository
 
     if repo is not None:

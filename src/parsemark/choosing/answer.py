@@ -15,7 +15,7 @@ BEARABLE_LOSS = 0.1  # what a cheap alternative may lose at most, at the far end
 
 
 def in_words(choice: Choice) -> list[str]:
-    """Sentences, the answer first; with labels those of `bench`."""
+    """Return sentences, the answer first; with labels those of `bench`."""
     best = choice.best
     sentences = list(choice.verdict)
     if best.estimate is None:
@@ -40,7 +40,7 @@ def in_words(choice: Choice) -> list[str]:
 
 
 def _basis(choice: Choice) -> str:
-    """Of which pages the scores are, and from which labels."""
+    """Return the pages behind the scores, and the labels that they come from."""
     labels = f"{counted(len(choice.labelled), 'labelled page')} of {choice.n_labelled_documents} documents"
     if not choice.is_estimated:
         return f"Scores are those of the {labels}, as `bench` shows them."
@@ -73,7 +73,7 @@ def _cheaper(choice: Choice, candidate: ParserCandidate) -> str | None:
 
 
 def next_step(choice: Choice, corpus: str, run: str) -> list[str]:
-    """What to do now: the pages to label and the command that takes them up."""
+    """Return the next step: the pages to label and the command that uses the labels."""
     if choice.certain or not choice.next_pages:
         said = ["Use it:", f"  {recommended(choice, corpus)}"]
         if choice.certain or len(choice.labelled) >= choice.n_pages:
@@ -90,17 +90,17 @@ def next_step(choice: Choice, corpus: str, run: str) -> list[str]:
 
 
 def recommended(choice: Choice, corpus: str) -> str:
-    """The command that runs the parser on all documents."""
+    """Return the command that runs the parser on all documents."""
     return shlex.join(["parsemark", "bench", corpus, "--no-score", "--parser", choice.best.parser])
 
 
 def as_json(choice: Choice) -> str:
-    """Everything, for other programs."""
+    """Return all results, for other programs."""
     return TypeAdapter(Choice).dump_json(choice, indent=2).decode() + "\n"
 
 
 def begun_with(path: Path) -> tuple[str, ...] | None:
-    """The labels that a choice began with, from its file; None where there is none."""
+    """Return the labels that a choice began with, from its file; None where there is none."""
     try:
         pages = json.loads(path.read_bytes())["begun_with"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

@@ -51,7 +51,9 @@ class Suspicion:
 
     @property
     def strength(self) -> float:
-        """From 0 to 1: the share of families against the truth, less those for it; the text layer votes."""
+        """Return the share of families against the truth, less those for it, from 0 to 1; the text layer
+        votes.
+        """
         votes = len(self.against) - len(self.for_truth) + (1 if self.in_text_layer else 0)
         return max(votes, 0) / (self.n_families + (self.in_text_layer is not None))
 
@@ -63,7 +65,7 @@ def audit_page(
     layer_text: str | None = None,
     glyphs: Sequence[Glyph] = (),
 ) -> list[Suspicion]:
-    """The suspicious cells of one page, in its order; `families` are of dependent parsers
+    """Return the suspicious cells of one page, in its order; `families` are of dependent parsers
     (`Agreement.families`). Where the truth has boxes of cells, `glyphs` (characters with places) tell what is
     printed inside.
     """
@@ -123,7 +125,7 @@ def audit_run(corpus: Corpus, run: Run, progress: Callable[[int], None] | None =
 
 
 def families_of(run: Run, parsers: Sequence[str], samples: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Families of dependent parsers.
+    """Return families of dependent parsers.
 
     From evenly spaced pages: dependence shows on few, and comparing all with all is the costly part.
     """
@@ -133,7 +135,7 @@ def families_of(run: Run, parsers: Sequence[str], samples: Sequence[str]) -> tup
 
 
 def printed_on(sample: Sample) -> tuple[str | None, Sequence[Glyph]]:
-    """The text of a page, and its characters with their places where they are needed."""
+    """Return the text of a page, and its characters with their places where they are needed."""
     if sample.pdf is None or sample.truth is None:
         return None, ()
     tables = [e.table for e in sample.truth.tables if e.table is not None]
@@ -154,20 +156,20 @@ class _Print:
         self._x, self._y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
 
     def inside(self, box: Box) -> str:
-        """What is printed in a box, in the order of the file."""
+        """Return the text printed in a box, in the order of the file."""
         held = (box.x0 <= self._x) & (self._x <= box.x1) & (box.y0 <= self._y) & (self._y <= box.y1)
         return "".join(self._glyphs[i].text for i in np.flatnonzero(held).tolist())
 
 
 def ranked(suspicions: Sequence[Suspicion]) -> list[Suspicion]:
-    """The strongest first."""
+    """Return the strongest first."""
     return sorted(suspicions, key=lambda s: (-s.strength, -len(s.against), s.sample, s.element, s.row, s.col))
 
 
 def _judge(
     truth: str, readings: _Readings, layer: str | None, inside: str | None
 ) -> tuple[str, tuple[str, ...], tuple[str, ...], int, bool | None] | None:
-    """The consensus against a cell's truth, if there is one."""
+    """Return the consensus against a cell's truth, if there is one."""
     wanted = _fold(truth)
     votes: dict[str, dict[int, str]] = defaultdict(dict)
     spelling: dict[str, str] = {}
@@ -198,12 +200,14 @@ def _judge(
 
 
 def _fold(text: str) -> str:
-    """What is compared: notation folded, and scripts flattened, because text layers have none."""
+    """Return a text as it is compared: notation folded, and scripts flattened, because text layers have
+    none.
+    """
     return compact(fold_notation(text)).translate(_SCRIPTS)
 
 
 def _answers(truths: Sequence[Table], preds: Sequence[Table]) -> Iterator[tuple[int, Table]]:
-    """The predicted table that answers each truth best, one each."""
+    """Yield the predicted table that answers each truth best, one each."""
     if not truths or not preds:
         return
     metric = get_metric("grits_con")
@@ -215,7 +219,7 @@ def _answers(truths: Sequence[Table], preds: Sequence[Table]) -> Iterator[tuple[
 
 
 def aligned_texts(truth: Table, pred: Table) -> Iterator[tuple[tuple[int, int], str]]:
-    """For each cell of the truth that has a counterpart, its place and the text that stands there.
+    """Yield for each cell of the truth with a counterpart its place and the counterpart's text.
 
     Rows are aligned by the cells that they share, then columns likewise, so that a wrong cell is found by
     its right neighbours.

@@ -63,12 +63,12 @@ class ParserCandidate:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether there are labels, and nothing that the figure is taken over."""
+        """Return whether there are labels, and nothing that the figure is taken over."""
         return self.estimate is not None and self.estimate.value is None
 
     @property
     def value(self) -> float:
-        """The best that is known; the candidates are in its order."""
+        """Return the best that is known; the candidates are in its order."""
         known = None if self.estimate is None else self.estimate.value
         return self.guess if known is None else known
 
@@ -96,30 +96,30 @@ class Choice:
 
     @property
     def best(self) -> ParserCandidate:
-        """The recommended parser."""
+        """Return the recommended parser."""
         return self.candidates[0]
 
     @property
     def n_new(self) -> int:
-        """How many labels have come since the first was asked for."""
+        """Return how many labels have come since the first was asked for."""
         return len(set(self.labelled) - set(self.begun_with))
 
     @property
     def is_estimated(self) -> bool:
-        """Whether the scores are of more pages than have labels, so that `bench` shows others."""
+        """Return whether the scores are of more pages than have labels, so that `bench` shows others."""
         return any(c.estimate != c.labelled for c in self.candidates)
 
     @property
     def certain(self) -> bool:
-        """Whether no other parser may be better: see the verdicts. Those that gave the same outputs as the
-        first are no others.
+        """Return whether no other parser may be better: see the verdicts. Those that gave the same outputs as
+        the first are no others.
         """
         verdicts = [c.behind for c in self.candidates[1:] if c.parser not in self.same_as_best]
         return len(self.candidates) > 1 and all(v and v.state != "not_resolved" for v in verdicts)
 
     @property
     def next_look(self) -> tuple[str, ...]:
-        """The next pages to label: those that are named, and that `annotate` opens."""
+        """Return the next pages to label: those that are named, and that `annotate` opens."""
         return self.next_pages[:LOOK_EVERY]
 
 
@@ -212,7 +212,7 @@ class Outputs:
 
     @classmethod
     def of(cls, run: Run, *, text: bool, skip: Sequence[str]) -> Outputs:
-        """Read them; UsageError where there are fewer than two parsers."""
+        """Read them; raise UsageError where there are fewer than two parsers."""
         tables = run.run_tables()
         for page in sorted(skip):
             require_known("page", page, tables.places.samples)
@@ -229,14 +229,14 @@ class Outputs:
         return cls(places, parsers, [r for r in records if r.sample in pages], predictions, text)
 
     def sanity(self, corpus: Corpus | None) -> Sanity:
-        """What the pages say of them."""
+        """Return the evidence of the pages about the parsers."""
         samples = self.places.samples
         layers = {} if corpus is None or self.text else layer_texts(corpus, samples)
         seen = {} if corpus is None else seen_pages(corpus, samples)
         return measure_sanity(self.predictions, self.parsers, samples, layers, seen)
 
     def sizes(self) -> Floats:
-        """(parsers, pages): how much a page counts in a figure: in an F1 its tables, as the parser and
+        """Return (parsers, pages): how much a page counts in a figure: in an F1 its tables, as the parser and
         most others see them.
         """
         pages = self.places.samples
@@ -249,7 +249,7 @@ class Outputs:
         return np.asarray(found + np.median(found, axis=0))
 
     def same_as(self, parser: str) -> tuple[str, ...]:
-        """The other parsers that gave the same on every page."""
+        """Return the other parsers that gave the same on every page."""
 
         def of(name: str) -> list[tuple[object, ...]]:
             own = (self.predictions[sample, name] for sample in self.places.samples)
@@ -261,7 +261,7 @@ class Outputs:
 def _candidates(
     outputs: Outputs, families: Sequence[tuple[str, ...]], guesses: Floats, sanity: Sanity, terms: Terms
 ) -> list[ParserCandidate]:
-    """What is known of each parser without labels."""
+    """Return the estimates of each parser that need no labels."""
     found = []
     for k, parser in enumerate(outputs.parsers):
         own = [record for record in outputs.records if record.parser == parser]
@@ -287,7 +287,7 @@ def _candidates(
 def _summary(
     run: Run, recipe: PageProtocol, figure: FigureSums, labelled: FigureSums, n_pages: int
 ) -> Summary:
-    """What the estimates say, as a protocol sums up a run."""
+    """Return the estimates in the form of a protocol's summary of a run."""
     return run.summary(str(recipe)).model_copy(
         update={
             "parsers": {parser: {figure.info.name: figure_of(figure, parser)} for parser in figure.sums},
@@ -311,7 +311,7 @@ def _with_scores(
 def labelled_figure(
     run: Run, recipe: PageProtocol, parsers: Sequence[str], samples: Sequence[str]
 ) -> FigureSums:
-    """The primary figure of a run on those of some pages that have a truth it is made of."""
+    """Return the primary figure of a run on those of some pages that have a truth it is made of."""
     spec = str(recipe)
     primary, wanted = run.summary(spec).primary, frozenset(samples)
     for figure in complete_sums(recipe, run.run_tables(spec)):
@@ -340,7 +340,7 @@ class LabelChances:
 
 
 def label_chances(order: LabelOrder, known: NDArray[np.bool_]) -> LabelChances:
-    """The chances of all pages to be among the labelled ones.
+    """Return the chances of all pages to be among the labelled ones.
 
     Pages that were labelled in their turn were drawn by known chances and stand for all the others. One that
     was labelled out of turn was chosen by somebody: it stands for itself, with chance 1. Where most were, no
@@ -357,7 +357,7 @@ def label_chances(order: LabelOrder, known: NDArray[np.bool_]) -> LabelChances:
 
 
 def _errors(run: Run, protocol: str, parsers: Sequence[str]) -> dict[str, tuple[tuple[str, int], ...]]:
-    """For each parser the types of its errors as the report counts them, the most frequent first."""
+    """Return for each parser its error types as the report counts them, the most frequent first."""
     found = find_errors(ScoredRun(run, protocol), None, parsers)
     label = {kind.name: kind.label.lower() for kind in found.kinds}
     counts = {p: {label[k]: n for k, (n, _) in found.counts(p).items() if k in label} for p in parsers}
@@ -367,7 +367,7 @@ def _errors(run: Run, protocol: str, parsers: Sequence[str]) -> dict[str, tuple[
 def easiest_first(
     pages: Sequence[str], predictions: Mapping[tuple[str, str], Prediction], parsers: Sequence[str]
 ) -> list[str]:
-    """The pages of the next look, those with the fewest cells first, and then the others.
+    """Return the pages of the next look, those with the fewest cells first, and then the others.
 
     Who labels a first page should be done in two minutes; within a look the order does not matter.
     """
@@ -384,7 +384,9 @@ def easiest_first(
 def page_scores(
     run: Run, recipe: PageProtocol, parsers: Sequence[str], samples: Sequence[str]
 ) -> tuple[Floats, str]:
-    """(parsers, pages) of the protocol's primary figure, NaN where there is no truth; and its label."""
+    """Return (parsers, pages) of the protocol's primary figure, NaN where there is no truth; and its
+    label.
+    """
     figure = labelled_figure(run, recipe, parsers, samples)
     known = [dict(zip(figure.samples, figure.page_values(p), strict=True)) for p in parsers]
     scores = [[values.get(sample, np.nan) for sample in samples] for values in known]
@@ -396,7 +398,7 @@ def _number(value: float) -> float | None:
 
 
 def known_mean(values: Iterable[float | None]) -> float | None:
-    """The mean of those that are known; None where none is."""
+    """Return the mean of those that are known; None where none is."""
     known = [v for v in values if v is not None]
     return float(np.mean(known)) if known else None
 

@@ -29,7 +29,8 @@ SHRINKAGE = 2.0  # how many pages' worth of doubt λ starts with: few labels use
 def estimated_figure(
     figure: FigureSums, places: Places, chances: Floats, guesses: Mapping[str, Floats]
 ) -> FigureSums:
-    """The figure over all pages (`places`), estimated from those that it has, which are the labelled ones.
+    """Return the figure over all pages (`places`), estimated from those that it has, which are the labelled
+    ones.
 
     `chances`: how likely each of all pages was to be labelled; `guesses`: by parser, of each page what it
     adds to the figure (see `centred`). Both follow the order of `places`.
@@ -74,14 +75,18 @@ def estimated_figure(
 
 
 def centred(guesses: Floats, sizes: Floats) -> Floats:
-    """What pages of guessed scores add to a figure in which they count by their sizes; the sum is 0."""
+    """Return the contributions of pages with guessed scores to a figure that weights them by size; the sum is
+    0.
+    """
     if not sizes.any():
         return np.zeros(len(guesses))
     return np.asarray(sizes * (guesses - np.average(guesses, weights=sizes)) / sizes.mean())
 
 
 def power(labels: Floats, own: Floats, guesses: Floats, weights: Floats) -> float:
-    """λ of least variance: the slope of labels on guesses, between 0 and 1, shrunk when labels are few."""
+    """Return λ of least variance: the slope of labels on guesses, between 0 and 1, shrunk when labels are
+    few.
+    """
     deviations = own - np.average(own, weights=weights)
     covariance = float(
         np.average(deviations * (labels - np.average(labels, weights=weights)), weights=weights)
@@ -94,8 +99,8 @@ def power(labels: Floats, own: Floats, guesses: Floats, weights: Floats) -> floa
 
 
 def _hosts(places: Places, labelled: frozenset[int]) -> tuple[str, ...]:
-    """The documents of pages, where those without a label are counted with labelled ones, of the same type
-    where there are such: intervals must know how few labelled documents are sampled.
+    """Return the documents of pages, where those without a label are counted with labelled ones, of the same
+    type where there are such: intervals must know how few labelled documents are sampled.
     """
     types = places.division.types if places.division else ("",) * len(places.documents)
     type_of = dict(zip(places.documents, types, strict=True))

@@ -48,7 +48,7 @@ def draw_order(size: Floats, clusters: Sequence[object], seed: int) -> LabelOrde
 
 
 def inclusion_probabilities(size: Floats, n_labels: int) -> Floats:
-    """Probability of each page to be among the first `n_labels` (Rosén's approximation).
+    """Return probability of each page to be among the first `n_labels` (Rosén's approximation).
 
     All pages wait until about the same time t, at which `n_labels` are expected to have come.
     """

@@ -50,7 +50,7 @@ class RoutingRule:
     """Value of the trait to its parser, where that is not the default."""
 
     def parser_for(self, kinds: Kinds) -> str:
-        """The parser of a page."""
+        """Return the parser of a page."""
         return self.parsers.get(kinds.get(self.trait, ""), self.default) if self.trait else self.default
 
 
@@ -72,11 +72,11 @@ class Routing:
 
     @property
     def worth_it(self) -> bool:
-        """Whether the rule is known to be better than one parser."""
+        """Return whether the rule is known to be better than one parser."""
         return bool(self.rule.parsers) and self.low > 0 and self.gain >= WORTH
 
     def in_words(self) -> list[str]:
-        """Sentences, the answer first."""
+        """Return sentences, the answer first."""
         known = f"{counted(self.n_labels, 'label')} of {counted(self.n_documents, 'document')}"
         if not self.worth_it:
             more = "" if self.n_documents >= 20 else " More labelled documents may show one."
@@ -104,8 +104,9 @@ def learn_rule(
     documents: Sequence[str],
     single: str | None = None,
 ) -> RoutingRule:
-    """The rule of one trait that earns most on these pages, kinds of few pages drawn to the mean of all.
-    `scores` are (parsers, pages); `single` is the parser of all other pages, by default the best on these.
+    """Return the rule of one trait that earns most on these pages, kinds of few pages drawn to the mean of
+    all. `scores` are (parsers, pages); `single` is the parser of all other pages, by default the best on
+    these.
     """
     overall = scores.mean(axis=1)
     default = int(overall.argmax()) if single is None else parsers.index(single)
@@ -193,7 +194,8 @@ def route_run(run: Run, choice: Choice, *, skip: Sequence[str] = (), seed: int =
 
 
 def _gain(unseen: Floats, seen: Floats, documents: Sequence[str]) -> tuple[float, float]:
-    """Mean over pages of what rules gain on unseen documents, and its lower 95 % limit for the rule itself.
+    """Return the mean over pages of what rules gain on unseen documents, and its lower 95 % limit for the
+    rule itself.
 
     Documents are the units. `unseen` is by rules of folds, which may route fewer pages than the rule that is
     learned from all, so its own gains (`seen`), though too large, may spread further, and count then. A
@@ -209,7 +211,7 @@ def _gain(unseen: Floats, seen: Floats, documents: Sequence[str]) -> tuple[float
 
 
 def _variance(values: Floats, documents: Sequence[str]) -> float:
-    """Of the mean over pages, with documents as the units."""
+    """Return the variance of the mean over pages, with documents as the units."""
     _, owner = np.unique(documents, return_inverse=True)
     sums, sizes = np.bincount(owner, values), np.bincount(owner)
     deviations = (sums - values.mean() * sizes) / len(values)
@@ -236,7 +238,7 @@ def write_route(routing: Routing, path: Path) -> None:
 
 
 def read_route(path: Path) -> RoutingRule:
-    """Read a rule; UsageError if it cannot be read, or names a trait that does not exist."""
+    """Read a rule; raise UsageError if it cannot be read, or names a trait that does not exist."""
     hint = "`parsemark choose --route` writes one."
     try:
         file = RouteFile.model_validate_json(path.read_bytes())

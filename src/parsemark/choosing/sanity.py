@@ -44,8 +44,8 @@ class Sanity:
     lost or altered: the figures of that name of the protocol `evidence`, added up."""
 
     def trust(self, *, text: bool = False) -> Floats:
-        """What a guess from agreement (in whole `text`s, or tables) counts: less where the page contradicts
-        it.
+        """Return the weight of a guess from agreement (in whole `text`s, or tables): less where the page
+        contradicts it.
         """
         lost = np.nan_to_num(self.lost)
         if text:
@@ -55,19 +55,19 @@ class Sanity:
 
 
 def layer_texts(corpus: Corpus, samples: Sequence[str]) -> dict[str, str]:
-    """The text layers of pages that have one."""
+    """Return the text layers of pages that have one."""
     return {key: text for key, text in _readable(corpus, samples, page_text) if len(text) >= MIN_LAYER}
 
 
 def seen_pages(corpus: Corpus, samples: Sequence[str]) -> dict[str, SeenPage]:
-    """What can be seen on pages, where their text layers can be believed."""
+    """Return the visible content of pages whose text layers are reliable."""
     return {key: page for key, page in _readable(corpus, samples, seen_page) if page.source != "none"}
 
 
 def _readable(
     corpus: Corpus, samples: Sequence[str], read: Callable[[Path, int], T]
 ) -> Iterator[tuple[str, T]]:
-    """What is read of the page of each sample whose file can be read."""
+    """Yield the visible content of the page of each sample whose file is readable."""
     for key in samples:
         sample = corpus.read(key)
         try:
@@ -85,7 +85,7 @@ def measure_sanity(
     layers: Mapping[str, str],
     seen: Mapping[str, SeenPage] | None = None,
 ) -> Sanity:
-    """The signals of each parser; a prediction that is missing or failed says nothing. Text layers
+    """Return the signals of each parser; a prediction that is missing or failed says nothing. Text layers
     (`layer_texts`) and what can be seen on pages (`seen_pages`) are given by sample.
     """
     known = {sample: _squeeze(text) for sample, text in layers.items()}

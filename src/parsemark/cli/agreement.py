@@ -49,7 +49,7 @@ def agreement(
 
 
 def agreement_lines(found: BoardAgreement) -> list[str]:
-    """What was found, as Markdown."""
+    """Return the findings as Markdown."""
     lines = [
         "Ranks:",
         "",

@@ -99,7 +99,7 @@ def _show(console: Console, found: Verification) -> None:
 
 
 def _hanging(console: Console, text: Text, indent: int) -> Text:
-    """The text in lines of the console's width, all but the first moved in; words stay whole."""
+    """Return the text in lines of the console's width, all but the first moved in; words stay whole."""
     from rich.text import Text
 
     room = max(console.width, 40) - indent

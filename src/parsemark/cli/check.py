@@ -157,7 +157,7 @@ _MOST = 90
 
 
 def _line(finding: CheckFinding) -> str:
-    """A finding in one line: kind, words, and where they stand."""
+    """Return a finding in one line: kind, words, and where they stand."""
     name = finding.kind.replace("_", " ")
     what = f"{name} ({finding.detail})" if finding.detail else name
     texts = [_cut(text) for text in (finding.text, finding.output) if text]

@@ -244,7 +244,9 @@ def _importing_nothing_of_this_folder() -> Iterator[None]:
 
 
 def _app_for(words: Sequence[str]) -> typer.Typer:
-    """The application, without the commands that were not asked for: to build them all takes a while."""
+    """Return the application, without the commands that were not asked for: to build them all takes a
+    while.
+    """
     named = [c for c in app.registered_commands if [c.name] == list(words)]
     if not named:
         return app

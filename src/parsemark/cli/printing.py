@@ -38,7 +38,9 @@ def first(items: Sequence[Item], most: int) -> Sequence[Item]:
 
 
 def plain_console(*, stderr: bool = False) -> Console:
-    """A console that prints texts as they are: names of parsers and files are no markup, `:x:` is no sign."""
+    """Return a console that prints texts as they are: names of parsers and files are no markup, `:x:` is no
+    sign.
+    """
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
@@ -91,7 +93,7 @@ def say(console: Console, text: str | Text, **look: Any) -> None:
 
 
 def warning(text: str) -> Text:
-    """A line that begins with a yellow mark."""
+    """Return a line that begins with a yellow mark."""
     from rich.text import Text
 
     return Text.assemble(("! ", "yellow"), text)
@@ -100,7 +102,7 @@ def warning(text: str) -> Text:
 def plain_table(
     heads: Iterable[str], rows: Iterable[Iterable[str | Text]], *, words: int = 1, **look: Any
 ) -> Table:
-    """A table without lines, whose first `words` columns hold words and the others figures."""
+    """Return a table without lines, whose first `words` columns hold words and the others figures."""
     from rich.table import Table
 
     table = Table(**{"box": None, "pad_edge": False, "title_justify": "left", **look})

@@ -39,7 +39,7 @@ class ProgressEvents(Events):
         self._apart = samples
 
     def planned(self, parser: str, *, n_pages: int, n_done: int) -> None:
-        """Count what is there already."""
+        """Count pages that are done already."""
         self.n_pages[parser], self.n_done[parser], self.n_failed[parser] = n_pages, n_done, 0
 
     def parsed(self, record: ParseRecord) -> None:
@@ -51,10 +51,10 @@ class ProgressEvents(Events):
         self.changed(record.parser)
 
     def changed(self, parser: str) -> None:
-        """A parser's counts have changed."""
+        """Note a change of a parser's counts."""
 
     def unusable(self, parser: str, why: str) -> None:
-        """Tell at once: the rest goes on."""
+        """Report it at once; the other parsers continue."""
         self._warn(f"{parser} cannot be used: {why}")
 
     def note(self, text: str) -> None:
@@ -97,7 +97,7 @@ class ProgressBars(ProgressEvents):
         self._tasks[parser] = self._add(parser, n_pages, n_done)
 
     def installing(self, parser: str, what: str) -> None:
-        """Say so beside the bar."""
+        """Show it beside the bar."""
         self._progress.update(self._tasks[parser], note=what)
 
     def changed(self, parser: str) -> None:
@@ -130,17 +130,17 @@ class ProgressLines(ProgressEvents):
         self._last: dict[str, float] = {}
 
     def planned(self, parser: str, *, n_pages: int, n_done: int) -> None:
-        """Say what is to be done."""
+        """Print the planned work."""
         super().planned(parser, n_pages=n_pages, n_done=n_done)
         done = f", {n_done} done before" if n_done else ""
         self._say(f"{parser}: {counted(n_pages, 'page')}{done}")
 
     def installing(self, parser: str, what: str) -> None:
-        """Say so."""
+        """Print it."""
         self._say(f"{parser}: {what}")
 
     def changed(self, parser: str) -> None:
-        """Say how far it is, now and then and at the end."""
+        """Print progress now and then and at the end."""
         done, total = self.n_done[parser], self.n_pages[parser]
         now = time.monotonic()
         if done < total and now - self._last.setdefault(parser, now) < _LINE_EVERY_S:
@@ -150,7 +150,7 @@ class ProgressLines(ProgressEvents):
         self._say(f"{parser}: {done}/{total} pages{f', {failed} failed' if failed else ''}")
 
     def scoring(self, *, n_pages: int) -> None:
-        """Say so."""
+        """Print it."""
         self._say(f"scoring {counted(n_pages, 'output')}")
 
     def _say(self, text: str) -> None:
@@ -158,7 +158,7 @@ class ProgressLines(ProgressEvents):
 
 
 def progress_for(console: Console) -> ProgressEvents:
-    """Bars in a terminal, lines elsewhere, nothing with `--quiet`."""
+    """Return bars in a terminal, lines elsewhere, nothing with `--quiet`."""
     if is_quiet():
         return ProgressEvents(console)
     return ProgressBars(console) if console.is_terminal else ProgressLines(console)

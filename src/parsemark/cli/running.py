@@ -77,14 +77,14 @@ def show_summaries(
 
 
 def say_old_report(run: Run, console: Console) -> None:
-    """Say that the report of a run is older than what was scored just now, and how to renew it."""
+    """Warn that the report of a run is older than its new scores, and how to renew it."""
     if (run.path / "report" / "index.html").is_file() and not is_quiet():
         again = f"parsemark report {shlex.quote(str(run.path))}"
         console.print(f"The run's report is older than these scores. Renew it: {again}", soft_wrap=True)
 
 
 def say_unread(run: Run, parser: str, console: Console) -> None:
-    """Say which outputs could not be read, and why; the first ones."""
+    """List the first outputs that are unreadable, with the reasons."""
     failed = [r for r in run.records() if r.parser == parser and r.status not in ("ok", "no_prediction")]
     if not failed:
         return
@@ -98,18 +98,20 @@ def say_unread(run: Run, parser: str, console: Console) -> None:
 
 
 def command_line() -> tuple[str, ...]:
-    """The command as it was typed, to be recorded and repeated."""
+    """Return the command as it was typed, to be recorded and repeated."""
     return ("parsemark", *sys.argv[1:])
 
 
 def say_remarks(remarks: Iterable[object], console: Console) -> None:
-    """Name what was left out of a corpus, and what looks wrong in it."""
+    """Print what is left out of a corpus, and what looks wrong in it."""
     for remark in () if is_quiet() else remarks:
         say(console, warning(str(remark)))
 
 
 def load(spec: str, *, strict: bool = False) -> Corpus:
-    """The corpus that was named; what was left out of it, or looks wrong, is said on standard error."""
+    """Return the corpus that was named; what was left out of it, or looks wrong, is said on standard
+    error.
+    """
     corpus = api.open_corpus(spec, strict=strict)
     remarks: list[object] = [*corpus.remarks]
     if corpus.left_out:

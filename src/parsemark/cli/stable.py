@@ -59,7 +59,7 @@ def stable(
 
 
 def _stability_parts(found: Stability) -> Iterator[Table | str]:
-    """Who is steady, which variants move whom, and what was left out."""
+    """Yield the tables of stable parsers, of variants that change scores, and of what was left out."""
     rows = []
     for own in found.parsers:
         worst = own.worst
@@ -80,7 +80,7 @@ def _stability_parts(found: Stability) -> Iterator[Table | str]:
 
 
 def repeat_parts(found: Stability) -> Iterator[Table | str]:
-    """How far parses of the same pages differ: whose outputs change, and by how much its score."""
+    """Yield how far parses of the same pages differ: whose outputs change, and by how much its score."""
     rows = []
     for own in found.parsers:
         if own.scores:

@@ -77,7 +77,7 @@ def _show(console: Console, element: Element, number: int) -> None:
 
 
 def _first_places(found: Table) -> list[list[str]]:
-    """The grid's texts, a spanning cell's only at its first place."""
+    """Return the grid's texts, a spanning cell's only at its first place."""
     rows = [[""] * found.n_cols for _ in range(found.n_rows)]
     for cell in found.cells:
         rows[cell.row][cell.col] = cell.text
@@ -85,7 +85,7 @@ def _first_places(found: Table) -> list[list[str]]:
 
 
 def _printable(text: str) -> str:
-    """A parser's text may hold escape sequences; the terminal must not see them."""
+    """Remove escape sequences of a parser's text, which the terminal must not see."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 

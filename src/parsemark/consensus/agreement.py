@@ -38,7 +38,7 @@ class ParserAgreement:
     engines: Engines = field(default_factory=dict)
 
     def families(self) -> tuple[tuple[str, ...], ...]:
-        """Parsers that depend on each other: declared by their engine, or found by equal errors.
+        """Return parsers that depend on each other: declared by their engine, or found by equal errors.
 
         Two good parsers agree on easy pages because both are right. Dependence shows on hard pages, where the
         others disagree: there, independent parsers err differently. So likeness is averaged with the doubt of
@@ -61,11 +61,11 @@ class ParserAgreement:
         return tuple(tuple(members) for members in groups.values())
 
     def guesses(self) -> Floats:
-        """(parsers, pages): what each page would earn if the other families were right."""
+        """Return (parsers, pages): what each page would earn if the other families were right."""
         return likeness_to_others(self.likeness, self._groups(), self.competence())
 
     def competence(self) -> Floats:
-        """How far each parser is to be believed, from 0 to 1."""
+        """Return how far each parser is to be believed, from 0 to 1."""
         return competence(self.likeness.mean(axis=2), self._groups())
 
     def _groups(self) -> NDArray[np.int64]:
@@ -73,7 +73,7 @@ class ParserAgreement:
         return numbered([family[name] for name in self.parsers])
 
     def doubt(self) -> Floats:
-        """Of each page, how far the families disagree: 0 if all say the same."""
+        """Return for each page how far the families disagree: 0 if all outputs agree."""
         outside = np.not_equal.outer(self._groups(), self._groups())
         if not outside.any():
             return np.ones(len(self.samples))
@@ -109,7 +109,7 @@ _Output = str | tuple[TableInput, ...] | None
 
 
 def _likeness(one: _Output, other: _Output) -> float:
-    """1 for equal answers; a failure agrees with nothing, not even with another failure."""
+    """Return 1 for equal answers; a failure agrees with nothing, not even with another failure."""
     if one is None or other is None:
         return 0.0
     if isinstance(one, str) or isinstance(other, str):
@@ -129,13 +129,13 @@ def _output(prediction: Prediction | None, *, text: bool) -> _Output:
 
 
 def prediction_tables(prediction: Prediction) -> tuple[TableInput, ...]:
-    """The tables of an output; what the parser itself does not believe to be one counts nowhere."""
+    """Return the tables of an output; what the parser itself does not believe to be one counts nowhere."""
     counted = [e for e in prediction.tables if is_positive(e.confidence)]
     return tuple(TableInput(e.table if e.table is not None else e.html or "") for e in counted)
 
 
 def table_likeness(a: Sequence[TableInput], b: Sequence[TableInput]) -> float:
-    """F1 of the best pairing of two lists of tables by GriTS-Con; 1 if neither has any."""
+    """Return F1 of the best pairing of two lists of tables by GriTS-Con; 1 if neither has any."""
     if not a or not b:
         return float(not a and not b)
     metric = get_metric("grits_con")
@@ -145,13 +145,13 @@ def table_likeness(a: Sequence[TableInput], b: Sequence[TableInput]) -> float:
 
 
 def numbered(groups: Sequence[Hashable]) -> NDArray[np.int64]:
-    """A number for each parser, the same for those of one group."""
+    """Return a number for each parser, the same for those of one group."""
     first = {group: number for number, group in enumerate(dict.fromkeys(groups))}
     return np.array([first[group] for group in groups], dtype=np.int64)
 
 
 def competence(likeness: Floats, groups: NDArray[np.int64]) -> Floats:
-    """How far each parser is to be believed, 0 to 1: its agreement with the groups of the others.
+    """Return how far each parser is to be believed, 0 to 1: its agreement with the groups of the others.
 
     Weights and agreements are made from each other until they stand still. `likeness` is the mean over pages,
     (parsers, parsers); NaN where two were never compared.
@@ -168,7 +168,7 @@ def competence(likeness: Floats, groups: NDArray[np.int64]) -> Floats:
 
 
 def likeness_to_others(likeness: Floats, groups: NDArray[np.int64], weights: Floats) -> Floats:
-    """Of each parser and page, the mean likeness to the other groups, one vote for each of them.
+    """Return for each parser and page the mean similarity to the other groups, with one vote for each group.
 
     `likeness` is (parsers, parsers, pages), NaN where two were not compared. The result is (parsers, pages),
     one half where there is nothing to compare with.

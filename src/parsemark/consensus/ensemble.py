@@ -38,7 +38,7 @@ class EngineRates:
     engines: Engines = field(default_factory=dict)
 
     def probability(self, candidate: TableCandidate) -> float:
-        """That a candidate is a table."""
+        """Return the probability that a candidate is a table."""
         seen = candidate.engine_counts(self.engines)
         odds = np.log(self.share) - np.log1p(-self.share)
         for engine, sees in self.sees.items():
@@ -50,7 +50,9 @@ class EngineRates:
 def estimate_rates(
     candidates: Sequence[TableCandidate], parsers: Sequence[str], engines: Engines
 ) -> EngineRates:
-    """How far each engine and parser can be trusted, by expectation and maximisation over all candidates."""
+    """Return how far each engine and parser can be trusted, by expectation and maximisation over all
+    candidates.
+    """
     names = sorted({engines.get(parser, parser) for parser in parsers})
     seen = np.zeros((len(candidates), len(names)))
     for row, candidate in enumerate(candidates):
@@ -74,7 +76,7 @@ def estimate_rates(
 def _weights(
     candidates: Sequence[TableCandidate], parsers: Sequence[str], engines: Engines
 ) -> dict[str, float]:
-    """The square of each parser's competence, from how alike tables are that it and others see."""
+    """Return the square of each parser's competence, from how alike tables are that it and others see."""
     index = {parser: number for number, parser in enumerate(parsers)}
     sums, counts = np.zeros((2, len(parsers), len(parsers)))
     for candidate in candidates:
@@ -90,7 +92,7 @@ def _weights(
 def elect(
     candidates: Sequence[TableCandidate], engine_rates: EngineRates, min_confidence: float = 0.05
 ) -> list[Element]:
-    """The tables of a page that are probable enough, in reading order, with their probability."""
+    """Return the tables of a page that are probable enough, in reading order, with their probability."""
     elected = []
     for candidate in candidates:
         if (probability := engine_rates.probability(candidate)) >= min_confidence:

@@ -38,7 +38,7 @@ class Start:
 
 
 def consensus(predictions: Mapping[str, Prediction], engines: Engines) -> Start:
-    """What the parsers agree on. Those that failed have no vote, those of one engine one together."""
+    """Return the parsers' consensus. Failed parsers have no vote; parsers of one engine share one."""
     answering = {parser: p for parser, p in predictions.items() if p.status is Status.OK}
     n_votes = len({engines.get(parser, parser) for parser in answering})
     elements: list[Element] = []
@@ -46,7 +46,7 @@ def consensus(predictions: Mapping[str, Prediction], engines: Engines) -> Start:
     agreement: dict[str, dict[tuple[int, int], float]] = {}
 
     def rank(candidate: TableCandidate) -> tuple[int, int]:
-        """Those that most engines see first, then the largest."""
+        """Return the sort key: found by most engines first, then the largest."""
         cells = max(table.n_cells for table in candidate.tables().values())
         return len(candidate.engine_counts(engines)), cells
 
@@ -72,7 +72,7 @@ def consensus(predictions: Mapping[str, Prediction], engines: Engines) -> Start:
 
 
 def with_header(table: Table) -> Table:
-    """The table; one without any header has its first row as one."""
+    """Return the table; one without any header has its first row as one."""
     if any(cell.header for cell in table.cells):
         return table
     return replace(table, cells=tuple(replace(cell, header=cell.row == 0) for cell in table.cells))
@@ -86,7 +86,7 @@ def _overlaps(one: Box | None, other: Box | None) -> bool:
 
 
 def _text_elements(answering: Sequence[Prediction], tables: Sequence[Box]) -> list[Element]:
-    """Text blocks and formulas of the parser that places most of them, without what lies in tables."""
+    """Return text blocks and formulas of the parser that places most of them, without what lies in tables."""
 
     def is_own(e: Element) -> bool:
         if e.category == Category.TABLE or e.box is None or not (e.text or e.latex):
@@ -98,11 +98,13 @@ def _text_elements(answering: Sequence[Prediction], tables: Sequence[Box]) -> li
 
 
 def start_page(page: Page, start: Start) -> Page:
-    """The page with the elements to begin with. Parsers place some beyond its edges; truth never is there."""
+    """Return the page with the elements to begin with. Parsers place some beyond its edges; truth never is
+    there.
+    """
     return replace(page, elements=tuple(replace(e, box=box_on_page(e.box, page)) for e in start.elements))
 
 
 def box_on_page(box: Box | None, page: Page) -> Box | None:
-    """The part of a box that lies on the page, if there is any."""
+    """Return the part of a box that lies on the page, if there is any."""
     inside = None if box is None else box.clipped(Box(0.0, 0.0, page.width, page.height))
     return inside if inside is not None and inside.width > 0 and inside.height > 0 else None

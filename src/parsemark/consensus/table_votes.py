@@ -27,26 +27,28 @@ class TableCandidate:
     members: dict[str, Element] = field(default_factory=dict)  # by parser; each has a table
 
     def tables(self) -> dict[str, Table]:
-        """What each parser sees there."""
+        """Return the table of each parser at this place."""
         return {parser: e.table for parser, e in self.members.items() if e.table is not None}
 
     def engine_counts(self, engines: Engines) -> Counter[str]:
-        """The engines that see it, each with the number of its parsers that do."""
+        """Return the engines that see it, each with the number of its parsers that do."""
         return Counter(engines.get(parser, parser) for parser in self.members)
 
     def shares(self, engines: Engines) -> dict[str, float]:
-        """What each parser has of the one vote of its engine."""
+        """Return each parser's share of the one vote of its engine."""
         counts = self.engine_counts(engines)
         return {parser: 1 / counts[engines.get(parser, parser)] for parser in self.members}
 
     def box(self) -> Box | None:
-        """The median of its members' boxes, edge by edge; None if none has a box."""
+        """Return the median of its members' boxes, edge by edge; None if none has a box."""
         boxes = [e.box.as_tuple() for e in self.members.values() if e.box is not None]
         return Box(*map(median, zip(*boxes, strict=True))) if boxes else None
 
 
 def find_candidates(predictions: Mapping[str, Prediction]) -> list[TableCandidate]:
-    """The places of a page where parsers see tables; each table of a parser is in another candidate."""
+    """Return the places of a page where parsers see tables; each table of a parser is in another
+    candidate.
+    """
     candidates: list[TableCandidate] = []
     for parser, prediction in predictions.items():
         for element in prediction.tables:
@@ -63,7 +65,7 @@ def find_candidates(predictions: Mapping[str, Prediction]) -> list[TableCandidat
 
 
 def same_table(a: Element, b: Element) -> float:
-    """How alike two tables are if they are the same one; else 0."""
+    """Return how alike two tables are if they are the same one; else 0."""
     place = 1.0 if a.box is None or b.box is None else a.box.iou(b.box)
     if a.box is not None and b.box is not None and place >= SAME_PLACE:
         return place
@@ -72,13 +74,13 @@ def same_table(a: Element, b: Element) -> float:
 
 
 def folded_text(element: Element) -> str:
-    """The text of a table as it is compared: without white space, and not all of a long one."""
+    """Return the text of a table as it is compared: without white space, and not all of a long one."""
     cells = element.table.cells if element.table is not None else ()
     return compact("".join(cell.text for cell in cells))[:_MAX_CHARS]
 
 
 def same_grid(a: Table, b: Table) -> float:
-    """How alike two tables are: F1 of their filled cells, each with its neighbour to the right.
+    """Return how alike two tables are: F1 of their filled cells, each with its neighbour to the right.
 
     Neighbours make it a matter of the grid and not of the words alone.
     """
@@ -91,13 +93,13 @@ def _neighbours(table: Table) -> Counter[tuple[str, str]]:
 
 
 def _same_size(a: Table, b: Table) -> float:
-    """The share of the larger grid that the smaller one can cover."""
+    """Return the share of the larger grid that the smaller one can cover."""
     rows, cols = sorted((a.n_rows, b.n_rows)), sorted((a.n_cols, b.n_cols))
     return rows[0] / rows[1] * (cols[0] / cols[1])
 
 
 def most_typical(tables: Mapping[str, Table], weights: Mapping[str, float]) -> str:
-    """The parser whose table is most like all others, which count by their weights as it does itself.
+    """Return the parser whose table is most like all others, which count by their weights as it does itself.
 
     Blank rows and columns, which `same_grid` does not see, make tables less alike.
     """
@@ -114,7 +116,7 @@ def most_typical(tables: Mapping[str, Table], weights: Mapping[str, float]) -> s
 def vote(
     model: Table, tables: Mapping[str, Table], weights: Mapping[str, float]
 ) -> tuple[Table, dict[tuple[int, int], float]]:
-    """The model's grid; in each of its cells the text of the greatest weight among tables of its size.
+    """Return the model's grid; in each of its cells the text of the greatest weight among tables of its size.
 
     With it, by row and column, the weight that speaks for the text of a cell.
     """
@@ -140,5 +142,5 @@ def vote(
 
 
 def in_reading_order(elements: Sequence[Element]) -> list[Element]:
-    """From the top, then from the left; what has no box comes last."""
+    """Sort from the top, then from the left; elements without a box come last."""
     return sorted(elements, key=lambda e: (e.box is None, (e.box.y0, e.box.x0) if e.box else (0.0, 0.0)))

@@ -87,7 +87,9 @@ class Corpus:
         remarks: Iterable[Remark] = (),
         broken: Iterable[Sample] = (),
     ) -> Corpus:
-        """A corpus of samples that are already in memory; its hash is that of their truths and files."""
+        """Return a corpus of samples that are already in memory; its hash is that of their truths and
+        files.
+        """
         by_id: dict[str, Sample] = {}
         digest = hashlib.sha256()
         for sample in samples:
@@ -108,11 +110,13 @@ class Corpus:
 
     @property
     def left_out(self) -> tuple[Remark, ...]:
-        """What could not be read and is not part of the corpus."""
+        """Return remarks on everything that is unreadable and not part of the corpus."""
         return tuple(remark for remark in self.remarks if remark.left_out)
 
     def try_read(self, key: str) -> Sample | Remark:
-        """One sample, or, where the corpus is not `strict`, why it is left out: one bad file costs itself."""
+        """Return one sample, or the reason to leave it out unless the corpus is `strict`: a bad file affects
+        only itself.
+        """
         try:
             return self.read(key)
         except (CorpusError, FormatError, OSError, *MALFORMED) as error:
@@ -121,7 +125,7 @@ class Corpus:
             return Remark(key, f"is left out: {error}")
 
     def samples(self) -> Iterator[Sample]:
-        """All samples, in order."""
+        """Return all samples, in order."""
         return (self.read(key) for key in self.keys)
 
     def __len__(self) -> int:
@@ -196,6 +200,6 @@ def _loaded(name: str, path: Path) -> Corpus:
 
 
 def sample_of(corpus: Corpus, key: str) -> Sample:
-    """One sample by its id, or the error that names the nearest ids."""
+    """Return one sample by its id, or raise the error that lists the nearest ids."""
     require_known("page", key, corpus.keys)
     return corpus.read(key)

@@ -94,12 +94,12 @@ class CheckReport(PageFigures):
 
     @property
     def ok(self) -> bool:
-        """True if the corpus is whole and consistent."""
+        """Return whether the corpus is whole and consistent."""
         return not self.problems
 
     @property
     def is_faithful(self) -> bool:
-        """True if nothing was found but what is harmless."""
+        """Return whether nothing was found but what is harmless."""
         return self.ok and not any(n for cause, n in self.causes.items() if cause not in self.harmless)
 
     def summary(self) -> list[str]:
@@ -203,7 +203,7 @@ def _check_files(root: Path) -> list[str]:
 
 
 def check_page(sample: Sample, ink: PageInk | None = None) -> PageFigures:
-    """All checks of one page; its ink is read unless it is given."""
+    """Return all checks of one page; its ink is read unless it is given."""
     figures = PageFigures()
     if sample.truth is None:
         return figures
@@ -319,7 +319,7 @@ def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFi
 
 
 def _compare(cell: Cell, glyphs: Sequence[Glyph], any_order: bool) -> tuple[str, str] | None:
-    """None if truth and glyphs agree, else why not, and which characters make the difference."""
+    """Return None if truth and glyphs agree, else why not, and the characters that make the difference."""
     wanted, shown = _key(cell.text), _key("".join(g.text for g in glyphs))
     divided = _key(_without_divisions(glyphs))
     if wanted in (shown, divided) or _without_accents(wanted) in map(_without_accents, (shown, divided)):
@@ -346,13 +346,15 @@ def _compare(cell: Cell, glyphs: Sequence[Glyph], any_order: bool) -> tuple[str,
 
 
 def _named(characters: Counter[str]) -> str:
-    """The characters, with the code of those that can be taken for others."""
+    """Return the characters, with the code of those that can be taken for others."""
     shown = sorted(characters.elements())
     return " ".join(c if c.isascii() and c.isprintable() else f"{c} (U+{ord(c):04X})" for c in shown)
 
 
 def _is_stacked(cell: Cell, glyphs: Sequence[Glyph]) -> bool:
-    r"""Whether glyphs stand above others, as in fractions and halves of a `\diagbox`, or under a root."""
+    r"""Return whether glyphs stand above others, as in fractions and halves of a `\diagbox`, or under a
+    root.
+    """
     highest = min((g.box.y1 for g in glyphs), default=0.0)
     lowest = max((g.box.y0 for g in glyphs), default=0.0)
     letters = [g.box for g in glyphs if g.text.isalnum()]
@@ -362,34 +364,36 @@ def _is_stacked(cell: Cell, glyphs: Sequence[Glyph]) -> bool:
 
 
 def _mirrored(key: str) -> str:
-    """Brackets of one form: which one a file has depends on the direction it was written in."""
+    """Return brackets of one form: which one a file has depends on the direction it was written in."""
     return key.translate(_ONE_BRACKET)
 
 
 def _key(text: str) -> str:
-    """Folded, without what a text layer cannot say: blanks and script marks. A tilde is never a tie here."""
+    """Return folded, without what a text layer cannot say: blanks and script marks. A tilde is never a tie
+    here.
+    """
     plain = _RING.sub("", readable(text)).translate(_PLAIN)
     return _SCRIPT_MARKS.sub("", fold_notation(plain))
 
 
 def _without_divisions(glyphs: Sequence[Glyph]) -> str:
-    """The text without hyphens at the ends of lines, where the next one begins further to the left."""
+    """Return the text without hyphens at the ends of lines, where the next one begins further to the left."""
     pairs = zip_longest(glyphs, glyphs[1:])
     return "".join(g.text for g, after in pairs if g.text != "-" or after is None or after.box.x0 > g.box.x0)
 
 
 def _without_accents(key: str) -> str:
-    """Old fonts set an accent as a glyph of its own, beside its letter."""
+    """Return old fonts set an accent as a glyph of its own, beside its letter."""
     return "".join(_DOTTED.get(c, c) for c in without_accents(key) if c not in _ACCENTS)
 
 
 def _text_key(text: str) -> str:
-    """As `_key`, without case (small capitals), hyphens (divided words), stars (not Markdown here)."""
+    """Return `_key` without case (small capitals), hyphens (divided words), stars (not Markdown here)."""
     return _key(text.replace("*", "")).replace("-", "").casefold()
 
 
 def _ink_distance(box: Box, ink: PageInk) -> float:
-    """The largest distance between an edge of the box and that of the ink in it."""
+    """Return the largest distance between an edge of the box and that of the ink in it."""
     inside = ink.inside(box, INK_TOLERANCE)
     if not inside:
         return float("inf")

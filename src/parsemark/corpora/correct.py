@@ -68,7 +68,7 @@ class Corrected:
 
 
 def read_corrections(path: Path) -> list[TruthCorrection]:
-    """The corrections of a file, checked."""
+    """Return the corrections of a file, checked."""
     return read_model(path, list[TruthCorrection])
 
 
@@ -108,7 +108,7 @@ def correct_corpus(corpus: Corpus, file: Path, out: Path, progress: Progress = s
 
 
 def corrected_page(page: Page, corrections: Sequence[TruthCorrection], file: Path) -> Page:
-    """The truth of a page with its corrections; `file` is where these are from, for errors."""
+    """Return the truth of a page with its corrections; `file` is where these are from, for errors."""
     elements = {element.id: element for element in page.elements}
     for correction in corrections:
         element = elements.get(correction.element)
@@ -139,7 +139,7 @@ def _corrected_table(element: Element, correction: TruthCorrection, where: str) 
 
 
 def _copied(pdf: Path | None, out: Path, names: dict[Path, str]) -> str | None:
-    """Where a PDF is in the copy, each once under a name of its own; None for a page without a PDF."""
+    """Return where a PDF is in the copy, each once under a name of its own; None for a page without a PDF."""
     if pdf is None:
         return None
     if pdf not in names:

@@ -86,5 +86,5 @@ def _template() -> dict[str, Any]:
 
 
 def _version(version: str) -> str:
-    """A semantic version, as Croissant asks for; others stand as they are."""
+    """Return a semantic version, as Croissant asks for; others stand as they are."""
     return f"{version}.0.0" if version.isdecimal() else version

@@ -96,7 +96,7 @@ OTHER, CELL, HEADER_CELL = "#1f77b4", "#7f7f7f", "#8c564b"
 
 
 def draw_truth(sample: Sample, dpi: int = 110) -> Image.Image:
-    """The page with a box, category and reading order for each element, and all cells."""
+    """Return the page with a box, category and reading order for each element, and all cells."""
     if sample.truth is None:
         raise CorpusError(f"Sample {sample.id} has no truth to draw.")
     picture = page_image(sample, dpi).convert("RGB")

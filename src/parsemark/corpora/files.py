@@ -37,12 +37,12 @@ SPECIAL_ISSUES = ("fuzzy_scan", "watermark", "colorful_background")
 
 
 def load_demo() -> Corpus:
-    """The demo corpus that is part of the package."""
+    """Return the demo corpus that is part of the package."""
     return load_folder(Path(__file__).parent / "demo")
 
 
 def load_folder(root: Path) -> Corpus:
-    """A corpus in parsemark's own format. Pages are validated when they are read.
+    """Return a corpus in parsemark's own format. Pages are validated when they are read.
 
     Where truths are not those of its manifest its hash is that of what is there, and a remark names them.
     """
@@ -66,7 +66,7 @@ def load_folder(root: Path) -> Corpus:
 
 
 def read_manifest(root: Path) -> CorpusFile:
-    """The folder's `corpus.json`, checked."""
+    """Return the folder's `corpus.json`, checked."""
     path = root / "corpus.json"
     manifest = read_model(path, CorpusFile)
     if manifest.schema_version != SCHEMA_VERSION:
@@ -78,12 +78,12 @@ def read_manifest(root: Path) -> CorpusFile:
 
 
 def read_page(path: Path) -> PageFile:
-    """The truth of one page from its file."""
+    """Return the truth of one page from its file."""
     return read_model(path, PageFile, MAX_PAGE_FILE_BYTES)
 
 
 def read_sample(root: Path, key: str) -> Sample:
-    """One sample of a corpus folder."""
+    """Return one sample of a corpus folder."""
     data = read_page(root / "truth" / f"{key}.json")
     info = data.page_info
     pdf = None if info.pdf is None else (root / info.pdf).resolve()
@@ -95,7 +95,7 @@ def read_sample(root: Path, key: str) -> Sample:
 
 
 def _with_own_latex(element: Element) -> Element:
-    """A part of a table over several pages with its own LaTeX, where it has that of the whole."""
+    """Return a part of a table over several pages with its own LaTeX, where it has that of the whole."""
     if "part" not in element.attributes or not element.latex or element.table is None:
         return element
     if says_the_same(element.latex, element.table):
@@ -111,7 +111,7 @@ def write_page(root: Path, sample: Sample, pdf: str | None) -> None:
 
 
 def page_file_text(sample: Sample, pdf: str | None, pdf_sha256: str | None = None) -> str:
-    """The page file of a sample as text; with the hash of its PDF it is refused for another one."""
+    """Return the page file of a sample as text; with the hash of its PDF it is refused for another one."""
     data = page_to_file(sample, pdf).model_dump(mode="json", exclude_none=False)
     data["page_info"]["pdf_sha256"] = pdf_sha256
     cells = [cell for e in data["layout_dets"] if e["table"] for cell in e["table"]["cells"]]
@@ -135,13 +135,15 @@ def write_manifest(root: Path, **fields: Any) -> CorpusFile:
 
 
 def hash_of_files(files: Mapping[str, str]) -> str:
-    """One hash for all files of a corpus."""
+    """Return one hash for all files of a corpus."""
     lines = "".join(f"{name} {digest}\n" for name, digest in sorted(files.items()))
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def _lines(data: Mapping[str, Any]) -> str:
-    """One line per entry and per element: readable in a diff, and a third of the size of indented JSON."""
+    """Return one line per entry and per element: readable in a diff, and a third of the size of indented
+    JSON.
+    """
     compact = partial(json.dumps, ensure_ascii=False, sort_keys=True)
     entries = []
     for key, value in sorted(data.items()):
@@ -152,7 +154,7 @@ def _lines(data: Mapping[str, Any]) -> str:
 
 
 def page_from_file(data: PageFile, sample_id: str) -> Page:
-    """The model's page of a page file. Raises CorpusError naming the element that is wrong."""
+    """Return the model's page of a page file. Raises CorpusError naming the element that is wrong."""
     info = data.page_info
     elements = tuple(_element(e, f"page {sample_id}, element {e.anno_id}") for e in data.layout_dets)
     ids = {element.id for element in elements}
@@ -190,7 +192,7 @@ def page_from_file(data: PageFile, sample_id: str) -> Page:
 
 
 def page_to_file(sample: Sample, pdf: str | None) -> PageFile:
-    """The page file of a sample; `pdf` is the document's path in the corpus folder."""
+    """Return the page file of a sample; `pdf` is the document's path in the corpus folder."""
     page = sample.truth
     if page is None:
         raise CorpusError(f"Sample {sample.id} has no truth to write.")
@@ -223,7 +225,9 @@ def page_to_file(sample: Sample, pdf: str | None) -> PageFile:
 
 
 def _element(data: ElementFile, where: str) -> Element:
-    """An element; the grid of a table that has none is read from its HTML or LaTeX, as OmniDocBench's is."""
+    """Return an element; the grid of a table that has none is read from its HTML or LaTeX, as OmniDocBench's
+    is.
+    """
     rest: dict[str, Any] = data.model_dump(include={"order", "text", "latex", "html", "ignore", "derivation"})
     rest["attributes"] = dict(data.attribute)
     try:

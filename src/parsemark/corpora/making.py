@@ -53,7 +53,7 @@ class MadeCorpus:
 
     @property
     def n_pages(self) -> int:
-        """Number of pages with truth."""
+        """Return the number of pages with truth."""
         return sum(name.startswith("truth/") for name in self.manifest.files)
 
 

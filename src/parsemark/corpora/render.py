@@ -24,7 +24,7 @@ from parsemark.system import cache_folder, file_sha256, replacing
 
 
 def page_image(sample: Sample, dpi: int = 150) -> Image.Image:
-    """The page as a picture; rendered once and then taken from the cache folder."""
+    """Return the page as a picture; rendered once and then taken from the cache folder."""
     if sample.pdf is None:
         return _scanned_image(sample, dpi)
     try:
@@ -44,7 +44,9 @@ def page_image(sample: Sample, dpi: int = 150) -> Image.Image:
 
 
 def corpus_pictures(spec: str, corpus_hash: str, samples: Collection[str]) -> dict[str, Path]:
-    """The pictures of samples that have no PDF, by id; none where the corpus is gone or another by now."""
+    """Return the pictures of samples that have no PDF, by id; none where the corpus is gone or another by
+    now.
+    """
     if not spec or not samples:
         return {}
     try:
@@ -58,7 +60,7 @@ def corpus_pictures(spec: str, corpus_hash: str, samples: Collection[str]) -> di
 
 
 def render_sample(row: dict[str, Any], dpi: int, scan: Path | None) -> Image.Image | None:
-    """The page; None where its PDF is gone, cannot be rendered, or is not the one that was parsed."""
+    """Return the page; None where its PDF is gone, cannot be rendered, or is not the one that was parsed."""
     place = row["sample"], row["document"], row["page_number"]
     try:
         if not row["pdf"]:
@@ -72,7 +74,7 @@ def render_sample(row: dict[str, Any], dpi: int, scan: Path | None) -> Image.Ima
 def sample_jpegs(
     row: dict[str, Any], dpi: int, scan: Path | None, frames: Sequence[Frame]
 ) -> list[bytes] | None:
-    """The page as JPEGs that fit into frames; None as `render_sample`."""
+    """Return the page as JPEGs that fit into frames; None as `render_sample`."""
     try:
         if row["pdf"]:
             path = _parsed_pdf(row)
@@ -84,7 +86,7 @@ def sample_jpegs(
 
 
 def _parsed_pdf(row: dict[str, Any]) -> Path | None:
-    """The PDF of a page, if it is still the one that was parsed."""
+    """Return the PDF of a page, if it is still the one that was parsed."""
     path = Path(row["pdf"])
     is_same = not row["pdf_sha256"] or _hash(path, path.stat().st_mtime_ns) == row["pdf_sha256"]
     return path if is_same else None
@@ -92,17 +94,19 @@ def _parsed_pdf(row: dict[str, Any]) -> Path | None:
 
 @lru_cache(maxsize=64)
 def _hash(path: Path, _changed: int) -> str:
-    """Pages of one document share a file."""
+    """Return pages of one document share a file."""
     return file_sha256(path)
 
 
 def page_words(sample: Sample) -> tuple[PageWord, ...]:
-    """The words of the page's text layer; empty for a page that is only a picture."""
+    """Return the words of the page's text layer; empty for a page that is only a picture."""
     return () if sample.pdf is None else pdf.page_words(sample.pdf, sample.page_number)
 
 
 def page_text(sample: Sample) -> str:
-    """The words of the page, separated by blanks. Much faster than `page_words`, which finds their boxes."""
+    """Return the words of the page, separated by blanks. Much faster than `page_words`, which finds their
+    boxes.
+    """
     return "" if sample.pdf is None else pdf.page_text(sample.pdf, sample.page_number)
 
 
@@ -121,7 +125,7 @@ WRAPPED = "pdf_from_picture"  # the page attribute of samples whose PDF was made
 
 
 def with_pdf(sample: Sample) -> Sample:
-    """The sample itself if it has a PDF, else with one made from its picture, in the cache folder.
+    """Return the sample itself if it has a PDF, else with one made from its picture, in the cache folder.
 
     The page has the size that the truth says, so that its boxes fit; without truth, a pixel is a point. The
     page attribute `pdf_from_picture` says what was done. The corpus and its hash stay as they are.
@@ -136,7 +140,7 @@ def with_pdf(sample: Sample) -> Sample:
 
 
 def _cached_pdf(image: Path, size: tuple[float, float] | None) -> Path:
-    """Named by the picture's content: a corpus that was moved needs no second copy."""
+    """Return named by the picture's content: a corpus that was moved needs no second copy."""
     try:
         identity = f"{file_sha256(image)}|{size}|{QUALITY}"
     except OSError as error:
@@ -166,7 +170,7 @@ class FirstLook(NamedTuple):
 
 
 def look_at(sample: Sample) -> FirstLook:
-    """What the PDF of a page says of it, without any parser."""
+    """Return the properties of a page that its PDF shows without any parser."""
     if sample.pdf is None:
         return FirstLook()
     try:
@@ -177,7 +181,7 @@ def look_at(sample: Sample) -> FirstLook:
 
 
 def names_itself_pdf(file: Path) -> bool:
-    """Whether a file begins as PDFs do; what is empty or a page of HTML does not."""
+    """Return whether a file begins as PDFs do; what is empty or a page of HTML does not."""
     try:
         with file.open("rb") as opened:
             return b"%PDF-" in opened.read(1024)
@@ -186,7 +190,7 @@ def names_itself_pdf(file: Path) -> bool:
 
 
 def page_size(sample: Sample) -> tuple[float, float] | None:
-    """Width and height of a page in points; None where its PDF cannot say."""
+    """Return width and height of a page in points; None where its PDF cannot say."""
     if sample.pdf is None:
         return None
     try:
@@ -213,7 +217,7 @@ def _look(file: Path, page_number: int, _changed: int, _size: int) -> FirstLook:
 
 @lru_cache(maxsize=256)
 def _of_file(file: Path) -> tuple[tuple[str, str], ...]:
-    """What all pages of a file have in common."""
+    """Return the properties that all pages of a file share."""
     words = pdf.producer(file).split()
     named = " ".join(word for word in words if not any(c.isdigit() for c in word))
     facts = {"producer": (named or " ".join(words))[:80], "taken_from": pdf.taken_from(file)}

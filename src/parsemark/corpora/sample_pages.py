@@ -52,7 +52,7 @@ class Sampled:
 
     @property
     def chosen(self) -> list[SampledPage]:
-        """The pages of the sample."""
+        """Return the pages of the sample."""
         return [page for page in self.pages if page.chosen]
 
 
@@ -136,7 +136,7 @@ def _encoder(name: str) -> Encoder:
 
 
 def _resnet50(torch: Any, models: Any) -> Encoder:
-    """What the last layer but one of ResNet-50 sees, as OmniDocBench takes it."""
+    """Return the encoder that uses the last layer but one of ResNet-50, like OmniDocBench."""
     weights = models.ResNet50_Weights.DEFAULT
     network, prepare = models.resnet50(weights=weights), weights.transforms()
     network.fc = torch.nn.Identity()
@@ -150,7 +150,7 @@ def _resnet50(torch: Any, models: Any) -> Encoder:
 
 
 def _features(pictures: Sequence[Image.Image]) -> Features:
-    """Shape, tones on a grid, ink by row and column, and how colourful each page is."""
+    """Return shape, tones on a grid, ink by row and column, and how colourful each page is."""
     rows = []
     for picture in pictures:
         small = np.asarray(picture.convert("RGB").resize((4 * _GRID, 4 * _GRID)), dtype=np.float64) / 255
@@ -167,7 +167,9 @@ def _features(pictures: Sequence[Image.Image]) -> Features:
 
 
 def _clusters(points: Features, k: int) -> tuple[NDArray[np.intp], Features]:
-    """k-means from pages that lie far apart: the cluster of each point, and its distance to the middle."""
+    """Return k-means from pages that lie far apart: the cluster of each point, and its distance to the
+    middle.
+    """
     middles = points[:1]
     while len(middles) < k:
         middles = np.vstack([middles, points[_distances(points, middles).min(axis=1).argmax()]])
@@ -187,7 +189,7 @@ def _distances(points: Features, middles: Features) -> Features:
 def _draw(
     places: Sequence[tuple[Path, int]], labels: NDArray[np.intp], distances: Features, n: int
 ) -> set[int]:
-    """Pages in turn from the clusters; in each, from the document that has fewest pages so far."""
+    """Return pages in turn from the clusters; in each, from the document that has fewest pages so far."""
     members: dict[int, list[int]] = defaultdict(list)
     for index in sorted(range(len(places)), key=lambda k: (distances[k], str(places[k][0]), places[k][1])):
         members[int(labels[index])].append(index)
@@ -229,7 +231,7 @@ def _write(out: Path, pages: Sequence[SampledPage], thumbnails: Sequence[Image.I
 
 
 def _sheet(pictures: Sequence[tuple[Image.Image, bool]], side: int = 200, per_row: int = 6) -> Image.Image:
-    """A contact sheet; chosen pages have a frame."""
+    """Return a contact sheet; chosen pages have a frame."""
     rows = math.ceil(len(pictures) / per_row)
     sheet = Image.new("RGB", (side * min(per_row, len(pictures)), side * rows), "white")
     draw = ImageDraw.Draw(sheet)

@@ -134,7 +134,7 @@ class PageFile(Strict):
 
 
 def json_schemas() -> dict[str, dict[str, Any]]:
-    """The JSON schemas of both kinds of file, by file name."""
+    """Return the JSON schemas of both kinds of file, by file name."""
     return {
         "corpus.schema.json": CorpusFile.model_json_schema(),
         "page.schema.json": PageFile.model_json_schema(),

@@ -127,7 +127,7 @@ def _readable(corpus: Corpus, key: str) -> Sample | Remark:
 
 
 def _variants(sample: Sample, folder: Path, names: Sequence[str]) -> Iterator[tuple[str, Sample | str]]:
-    """The page itself and each variant, or why there is none."""
+    """Yield the page itself and each variant, or why there is none."""
     assert sample.pdf is not None
     yield ORIGINAL, sample
     try:
@@ -156,12 +156,12 @@ def _pixels(pdf: Path, number: int) -> NDArray[np.int16]:
 
 
 def looks_same(one: NDArray[np.int16], other: NDArray[np.int16]) -> bool:
-    """Whether two pictures are of one size and differ nowhere by more than anybody sees."""
+    """Return whether two pictures are of one size and differ nowhere by more than anybody sees."""
     return one.shape == other.shape and bool((abs(one - other) < CONTRAST).all())
 
 
 def _file(sample: Sample, folder: Path, variant: str) -> Path:
-    """The rewritten document, named by what it was made of; a page that is split off has its own."""
+    """Return the rewritten document, named by what it was made of; a page that is split off has its own."""
     pdf = sample.pdf
     assert pdf is not None
     if pdf.stat().st_size > MAX_BYTES:
@@ -174,7 +174,9 @@ def _file(sample: Sample, folder: Path, variant: str) -> Path:
 
 
 def rewrite_pdf(pdf: Path, variant: str, page_number: int = 1) -> bytes:
-    """A document written anew; of `split`, one page of it. PdfError where there is nothing to do."""
+    """Return a document written again; of `split`, one page of it. Raise PdfError where there is nothing to
+    do.
+    """
     if variant == SPLIT:
         if count_pages(pdf) == 1:
             raise PdfError("its document has one page")
@@ -274,7 +276,7 @@ def _rotate(document: Any) -> None:
 
 @in_child(cpu_s=600)
 def _with_boxes(pdf: Path, written: bytes) -> bytes:
-    """A document with the boxes of another: to round them would change the size of its pictures."""
+    """Return a document with the boxes of another: to round them would change the size of its pictures."""
     import pikepdf
 
     out = io.BytesIO()
@@ -293,7 +295,7 @@ def _with_boxes(pdf: Path, written: bytes) -> bytes:
 
 
 def _printed(pdf: Path) -> bytes:
-    """What Ghostscript makes of a document, which subsets all fonts anew."""
+    """Return a document as rewritten by Ghostscript, which subsets all fonts again."""
     program = shutil.which("gs")
     if program is None:
         raise PdfError("Ghostscript is not installed")

@@ -47,7 +47,7 @@ class BundleCheck:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing differs."""
+        """Return whether nothing differs."""
         return not self.n_differences
 
     def differs(self, what: str) -> None:
@@ -58,7 +58,7 @@ class BundleCheck:
 
 
 def check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> BundleCheck:
-    """That its pages are those of the corpus, or at least sound in themselves."""
+    """Check that its pages are those of the corpus, or at least sound in themselves."""
     check, stated = BundleCheck("corpus"), bundle.index.corpus
     name = f"{stated.name} {stated.version} ({stated.hash[:12]})"
     if bundle.manifest().corpus != stated:
@@ -95,12 +95,16 @@ def check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -
 
 
 def is_in_no_score(kinds: str | None, truth: str | None) -> bool:
-    """Whether a row of the samples is of a file that cannot be opened, which is no page of its corpus."""
+    """Return whether a row of the samples is of a file that cannot be opened, which is no page of its
+    corpus.
+    """
     return truth is None and stored_kinds(kinds).get("file") in (UNREADABLE, OTHER_FILE)
 
 
 def _problems_of(row: dict[str, Any]) -> Iterator[str]:
-    """What is wrong with a page in itself: what figures are counted by must follow from its truth."""
+    """Yield the contradictions within a page: figures are counted by values that must follow from its
+    truth.
+    """
     if row["document"] is None or row["page_number"] is None or row["page_number"] < 1:
         yield "it has no document, or no number in it"
     if row["truth"] is None:
@@ -130,7 +134,7 @@ def _compare_sample(
 
 
 def _compare_texts(check: BundleCheck, bundle: Bundle, own: dict[str, dict[str, Any]]) -> None:
-    """Text layers that a bundle gives must be those of the corpus, by which its outputs are scored anew."""
+    """Compare the text layers of a bundle with those of the corpus, by which its outputs are scored again."""
     texts = bundle.table("texts")
     given = dict(zip(texts["sample"], texts["text"], strict=True))
     true = {row["sample"]: row["text"] for row in text_layers(own[s] for s in own if s in given)}
@@ -147,7 +151,7 @@ def _loaded(text: str | None) -> Any:
 
 
 def check_protocols(bundle: Bundle) -> BundleCheck:
-    """That its protocols are ours, in the versions that we have."""
+    """Check that its protocols are ours, in the versions that we have."""
     check = BundleCheck("protocols")
     stated = [entry.spec for entry in bundle.index.protocols]
     check.text = ", ".join(f"{e.spec} (comparability {e.comparability})" for e in bundle.index.protocols)
@@ -175,7 +179,9 @@ def check_protocols(bundle: Bundle) -> BundleCheck:
 
 
 def problems_in(bundle: Bundle) -> Iterator[str]:
-    """What does not belong together, without scoring; DamagedBundleError if a part cannot be read at all."""
+    """Yield the contradictions within a bundle, without scoring; raise DamagedBundleError for unreadable
+    parts.
+    """
     samples = bundle.table("samples")
     records = bundle.records()
     for check in (
@@ -196,7 +202,7 @@ def problems_in(bundle: Bundle) -> Iterator[str]:
 
 
 def check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[ParseRecord]) -> BundleCheck:
-    """That records, pages, parsers and raw outputs belong together."""
+    """Check that records, pages, parsers and raw outputs belong together."""
     check = BundleCheck("outputs")
     pages, parsers = set(samples["sample"]), {p.name for p in bundle.manifest().parsers}
     blobs, used = set(bundle.raw_names), set()
@@ -227,7 +233,7 @@ def check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[Parse
 
 
 def check_statuses(bundle: Bundle, records: Sequence[ParseRecord]) -> BundleCheck:
-    """That each status is one that its output, or the lack of one, can bear.
+    """Check that each status fits its output, or the lack of one.
 
     A page is without a prediction only where outputs were imported and there was no file for it. A parser
     that was run has answered or failed.
@@ -249,7 +255,7 @@ def check_statuses(bundle: Bundle, records: Sequence[ParseRecord]) -> BundleChec
 
 
 def compare_parses(check: BundleCheck, run: Run, records: Iterable[ParseRecord]) -> None:
-    """Whether outputs that the bundle says were answers can be read, and the others not."""
+    """Check that outputs recorded as answers are readable, and the others not."""
     now = {(r.sample, r.parser): r.status for r in run.records()}
     for record in records:
         status = now[record.sample, record.parser]
@@ -272,7 +278,7 @@ def compare_scores(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleChec
 
 
 def table_differences(table: str, theirs: pl.DataFrame, ours: pl.DataFrame) -> Iterator[str]:
-    """What differs between matches or scores, row by row, as text."""
+    """Yield the differences between matches or scores, row by row, as text."""
     keys, (numbers, words) = list(_KEYS[table]), _VALUES[table]
     left, right = (_prepared(frame, [*keys, *numbers, *words], keys) for frame in (theirs, ours))
     joined = left.join(right, on=[*keys, "_nth"], how="full", suffix="_anew", nulls_equal=True, coalesce=True)

@@ -48,7 +48,7 @@ class RayCluster:
         return self.ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy="SPREAD")(kind)
 
     def capacity(self) -> int:
-        """One worker for each CPU of the cluster."""
+        """Return one worker for each CPU of the cluster."""
         return max(1, int(self.ray.cluster_resources().get("CPU", 1)))
 
 
@@ -87,7 +87,7 @@ class RayPool(RayCluster, Generic[TaskT]):
 
     @property
     def window(self) -> int:
-        """How many tasks to submit at a time so that no actor waits for one."""
+        """Return how many tasks to submit at a time so that no actor waits for one."""
         return (self._n_workers or self.capacity()) * (AHEAD + 1)
 
     def submit(self, task: TaskT) -> None:
@@ -95,7 +95,7 @@ class RayPool(RayCluster, Generic[TaskT]):
         self._waiting.append((task, 0))
 
     def results(self) -> Iterator[Finished[TaskT] | Lost[TaskT]]:
-        """What became of each task, as they end, until there are none left."""
+        """Yield the result of each task as it ends, until none are left."""
         for _ in range(min(self._n_workers or self.capacity(), len(self._waiting))):
             self._start()
         while self._waiting or self._busy:
@@ -144,11 +144,11 @@ class _PoolActor:
         self._pool: ProcessPool[Any] = ProcessPool(function, 1, timeout_s=timeout_s, memory_mb=memory_mb)
 
     def ready(self) -> bool:
-        """Answers once the actor runs."""
+        """Return once the actor runs."""
         return True
 
     def do(self, task: Any) -> tuple[Any, str | None]:
-        """The result of a task, or why there is none."""
+        """Return the result of a task, or why there is none."""
         self._pool.submit(task)
         (found,) = self._pool.results()
         return (None, found.reason) if isinstance(found, Lost) else (found.result, None)

@@ -110,7 +110,9 @@ def _begin(journal: sqlite3.Connection, root: Path, origin: str) -> None:
 
 
 def _walk(root: Path) -> Iterator[str]:
-    """The PDFs below a folder, folder by folder, in order; links that lead out of it are passed over."""
+    """Yield the PDFs below a folder, folder by folder, in order; links that lead out of it are passed
+    over.
+    """
     inside = root.resolve()
     folders = [root]
     while folders:
@@ -177,7 +179,7 @@ def _drop_gone(journal: sqlite3.Connection, root: Path, out: Path) -> int:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """A file of its own, so that none who changes the other changes the corpus; shares bytes if disks can."""
+    """Copy a file, so that changes to the original do not change the corpus; shares bytes if disks can."""
     make_folder(target.parent)
     with replacing(target) as unfinished, source.open("rb") as old, unfinished.open("wb") as new:
         try:

@@ -155,7 +155,7 @@ def _known_json(data: Any) -> dict[str, Any]:
 
 
 def _exported(prediction: Prediction) -> dict[str, Any]:
-    """What `export --format outputs-json` has written, as the raw output that it was."""
+    """Return an output written by `export --format outputs-json` as the original raw output."""
     elements: list[dict[str, Any]] = []
     for element in prediction.elements:
         given = {name: getattr(element, name) for name in ("text", "latex", "html", "order", "confidence")}
@@ -172,7 +172,7 @@ def _read_delimited(kind: str, text: str) -> dict[str, Any]:
 
 
 def table_element(table: Table | None) -> dict[str, Any]:
-    """A table as an element of a raw output."""
+    """Return a table as an element of a raw output."""
     cells = [
         {"row": c.row, "col": c.col, "rowspan": c.rowspan, "colspan": c.colspan, "text": c.text}
         for c in (table.cells if table is not None else ())
@@ -206,7 +206,7 @@ class _Place(NamedTuple):
 
 
 def page_name(pdf: Path, page: int) -> str:
-    """What a file of one page of a PDF is called.
+    """Return the file name for one page of a PDF.
 
     >>> page_name(Path("docs/annual report.pdf"), 3)
     'annual_report.p3'
@@ -215,8 +215,9 @@ def page_name(pdf: Path, page: int) -> str:
 
 
 def page_names(pages: Mapping[str, tuple[Path | None, int]]) -> dict[str, str]:
-    """What the file of each page is called: after its PDF, and with a part of the hash of the PDF's own name
-    where several would be called the same; by its id where there is no PDF, or they differ in folders alone.
+    """Return what the file of each page is called: after its PDF, and with a part of the hash of the PDF's
+    own name where several would be called the same; by its id where there is no PDF, or they differ in
+    folders alone.
 
     >>> page_names({"x": (Path("A & B.pdf"), 1), "y": (Path("a b.pdf"), 1), "z": (Path("c d.pdf"), 1)})
     {'x': 'A_B-dff4ec.p1', 'y': 'a_b-c8687a.p1', 'z': 'c_d.p1'}
@@ -264,7 +265,7 @@ class _Documents:
         self._pages: dict[Path, list[dict[str, Any]] | FormatError] = {}
 
     def page(self, path: Path, place: _Place) -> bytes:
-        """One page of a document's file, as a raw output."""
+        """Return one page of a document's file, as a raw output."""
         if path not in self._pages:
             try:
                 self._pages[path] = self._read(path, place.n_pages)
@@ -297,7 +298,7 @@ _Answer = tuple[Path, bool]  # a file, and whether it is of a whole document
 
 
 def _file_for(place: _Place, files: Mapping[str, Path]) -> _Answer | None:
-    """The file that answers a sample, its own before its document's."""
+    """Return the file that answers a sample, its own before its document's."""
     for name in place.names:
         if name in files:
             return files[name], False
@@ -308,7 +309,7 @@ def _file_for(place: _Place, files: Mapping[str, Path]) -> _Answer | None:
 def _passed_over(
     places: Mapping[str, _Place], files: Mapping[str, Path], answers: Mapping[str, _Answer | None]
 ) -> list[str]:
-    """The files that are named after a page, too, but answer none: another of its files is taken."""
+    """Return the files that are named after a page, too, but answer none: another of its files is taken."""
     used: set[Path] = set()
     taken: dict[Path, Path] = {}
     for sample, place in places.items():
@@ -321,7 +322,9 @@ def _passed_over(
 
 
 def _files_by_name(folder: Path, names: set[str]) -> tuple[dict[str, Path], list[str]]:
-    """The file of each sample or document, and what else lies in the folder, each with why it is not used."""
+    """Return the file of each sample or document, and what else lies in the folder, each with why it is not
+    used.
+    """
     inside = folder.resolve()
     rank = {suffix: k for k, suffix in enumerate(_READERS)}
     found: dict[str, Path] = {}
@@ -360,7 +363,7 @@ def _files_by_name(folder: Path, names: set[str]) -> tuple[dict[str, Path], list
 
 
 def _by_form(names: Iterable[str]) -> dict[str, str]:
-    """The names by their composed form, since file systems write one name in several ways.
+    """Return the names by their composed form, since file systems write one name in several ways.
 
     A form that two names have is neither's.
     """
@@ -372,7 +375,7 @@ def _by_form(names: Iterable[str]) -> dict[str, str]:
 
 
 def _tell_shared(places: Mapping[str, _Place], answers: Mapping[str, _Answer | None], events: Events) -> None:
-    """Name the files that answer pages of several documents, since one of them is hardly meant."""
+    """Warn of files that match pages of several documents, since only one of them can be meant."""
     answered: dict[Path, dict[str, str]] = {}
     for sample, place in places.items():
         if (answer := answers[sample]) is not None:

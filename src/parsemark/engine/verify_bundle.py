@@ -46,7 +46,7 @@ class Verification:
 
     @property
     def passed(self) -> bool:
-        """Whether everything agrees."""
+        """Return whether everything agrees."""
         return all(check.passed for check in self.checks)
 
 

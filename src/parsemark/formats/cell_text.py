@@ -21,7 +21,7 @@ UNSEEN = dict.fromkeys((0xAD, 0x61C, *range(0x200B, 0x2010), *range(0x2060, 0x20
 
 
 def clean(text: str) -> str:
-    r"""The clean form of a cell's text.
+    r"""Return the clean form of a cell's text.
 
     >>> clean("  a  b \n\n c\u00a0d ")
     'a b\nc d'
@@ -33,7 +33,8 @@ def clean(text: str) -> str:
 
 
 def flat(text: str) -> str:
-    r"""The text of a cell as it is compared: single spaces, accents with their letters (NFC), nothing unseen.
+    r"""Return the text of a cell as it is compared: single spaces, accents with their letters (NFC), nothing
+    unseen.
 
     A truth may hold a thin space that every reader folds, and where a cell's text is broken into lines is up
     to the page's width: one side must not have what the other has lost. Nor does anybody see whether an
@@ -48,14 +49,14 @@ def flat(text: str) -> str:
 
 
 def flat_table(table: Table) -> Table:
-    """The table with flat texts."""
+    """Return the table with flat texts."""
     if all(cell.text == flat(cell.text) for cell in table.cells):
         return table
     return replace(table, cells=tuple(replace(cell, text=flat(cell.text)) for cell in table.cells))
 
 
 def clean_limited(text: str, position: int | None = None) -> str:
-    """`clean`, refusing a cell that is too long."""
+    """Return `clean`, refusing a cell that is too long."""
     check_cell(text, position)
     return clean(text)
 
@@ -69,7 +70,8 @@ def check_cell(text: str, position: int | None = None) -> None:
 
 
 def without_mark(text: str) -> str:
-    r"""The text of a file without its byte order mark; an empty line is there instead, so offsets stay.
+    r"""Return the text of a file without its byte order mark; an empty line is there instead, so offsets
+    stay.
 
     >>> without_mark("\ufeffa")
     '\na'
@@ -78,7 +80,8 @@ def without_mark(text: str) -> str:
 
 
 def without_controls(text: str) -> str:
-    r"""The text with each control character and lone surrogate replaced by U+FFFD; offsets stay the same.
+    r"""Return the text with each control character and lone surrogate replaced by U+FFFD; offsets stay the
+    same.
 
     >>> without_controls("a\x00b\ud800\n")
     'a\ufffdb\ufffd\n'
@@ -96,7 +99,8 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def decoded(data: bytes) -> str:
-    """The text; a byte order mark of UTF-8 stays. FormatError where it is in another encoding, or no text.
+    """Return the text; a byte order mark of UTF-8 stays. Raise FormatError where it is in another encoding,
+    or no text.
 
     Nothing is guessed and nothing replaced: a truth with a wrong letter is worse than none.
 

@@ -39,12 +39,12 @@ class TextLine(NamedTuple):
 
     @property
     def is_blank(self) -> bool:
-        """Whether there is nothing but white space."""
+        """Return whether there is nothing but white space."""
         return not self.text or self.text.isspace()
 
 
 def split_lines(text: str) -> list[TextLine]:
-    r"""The lines of a text; a line end is `\n`, with or without `\r` before it."""
+    r"""Return the lines of a text; a line end is `\n`, with or without `\r` before it."""
     check_lines(text.count("\n"))
     lines: list[TextLine] = []
     start = 0
@@ -56,5 +56,5 @@ def split_lines(text: str) -> list[TextLine]:
 
 
 def blocks(lines: list[TextLine]) -> list[list[TextLine]]:
-    """Runs of lines that are not blank."""
+    """Return runs of lines that are not blank."""
     return [list(run) for is_blank, run in groupby(lines, lambda line: line.is_blank) if not is_blank]

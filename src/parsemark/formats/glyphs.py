@@ -39,7 +39,8 @@ _BRACE_PIECES, _PIECE_HEIGHT = "z{|}", 0.5
 
 
 def extension_sign(character: str, width: float, height: float) -> str | None:
-    """What a glyph of an extension font shows; None if the PDF says it. Sizes are in those of the font.
+    """Return the sign that a glyph of an extension font shows; None if the PDF declares it. Sizes are in
+    those of the font.
 
     A code can be the bracket that it looks like, if a PDF says so, or another sign: the largest braces
     (0.806) are wider than all parentheses (0.792), and pieces of a brace over or under a formula are flat.
@@ -58,8 +59,8 @@ _NO_GLYPH = re.compile(r"[\s_^{}\x00-\x1f]")
 
 
 def glyph_text(text: str) -> str:
-    r"""The glyphs of a text without blanks, script marks and accents, which fonts and extraction treat as
-    they like.
+    r"""Return the glyphs of a text without blanks, script marks and accents, which fonts and extraction treat
+    as they like.
 
     >>> glyph_text("x_1^{10} \u00b1 \u00e9"), glyph_text("x101 \u00b1 e")
     ('x110±e', 'x101±e')
@@ -69,7 +70,8 @@ def glyph_text(text: str) -> str:
 
 
 def without_extension_signs(missing: Counter[str], extra: Counter[str]) -> tuple[Counter[str], Counter[str]]:
-    """What a text layer lacks and has too much, without signs for which it has codes of an extension font.
+    """Return what a text layer lacks and has too much, without signs for which it has codes of an extension
+    font.
 
     >>> without_extension_signs(Counter(glyph_text("∑x")), Counter("Py"))
     (Counter({'x': 1}), Counter({'y': 1}))
@@ -86,7 +88,7 @@ def without_extension_signs(missing: Counter[str], extra: Counter[str]) -> tuple
 
 
 def without_joined_signs(missing: Counter[str], extra: Counter[str]) -> tuple[Counter[str], Counter[str]]:
-    """The same without signs and letters for which a text layer has the glyphs that they are made of.
+    """Return the same without signs and letters for which a text layer has the glyphs that they are made of.
 
     >>> without_joined_signs(Counter("⟹≅x"), Counter("=⇒~=y"))
     (Counter({'x': 1}), Counter({'y': 1}))
@@ -106,8 +108,9 @@ def without_joined_signs(missing: Counter[str], extra: Counter[str]) -> tuple[Co
 
 
 def without_written_signs(missing: Counter[str]) -> Counter[str]:
-    r"""What a page lacks of a text's glyphs, without the signs by which a line of text says how a formula is
-    stacked: the slash of `a/b` for a fraction or a diagonal cell, and pairs of brackets as in `(a+b)/c`.
+    r"""Return what a page lacks of a text's glyphs, without the signs by which a line of text says how a
+    formula is stacked: the slash of `a/b` for a fraction or a diagonal cell, and pairs of brackets as in
+    `(a+b)/c`.
 
     >>> without_written_signs(Counter("(/)x"))
     Counter({'x': 1})

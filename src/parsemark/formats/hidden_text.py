@@ -72,7 +72,7 @@ _MAX_STRAY = 20
 
 
 def unseen(text: str, format: str | None = None) -> list[Span]:
-    """Where a text of a format (None: of any) says what its reader would not see, in order."""
+    """Return where a text of a format (None: of any) says what its reader would not see, in order."""
     spans = list[Span]()
     if format not in ("latex", "csv", "tsv") and "<" in text:
         spans += ((c.start, c.end) for c in read_comments(text))
@@ -89,13 +89,15 @@ def unseen(text: str, format: str | None = None) -> list[Span]:
 
 
 def begins_line(text: str, place: int) -> bool:
-    """Whether nothing but blanks stands before a place in its line (which is looked at so far only)."""
+    """Return whether nothing but blanks stands before a place in its line (which is looked at so far
+    only).
+    """
     return not text[text.rfind("\n", max(0, place - 1_000), place) + 1 : place].strip()
 
 
 def seen(text: str, format: str | None = None) -> str:
-    """The text with what no reader sees as spaces, or inside a line of HTML as an empty comment: `a<!-- -->b`
-    is one word. All offsets stay.
+    """Return the text with what no reader sees as spaces, or inside a line of HTML as an empty comment:
+    `a<!-- -->b` is one word. All offsets stay.
 
     >>> seen("a<b hidden>no</b>")
     'a<!--         -->'
@@ -107,7 +109,9 @@ def seen(text: str, format: str | None = None) -> str:
 
 
 def without_unseen(text: str) -> str:
-    """The text without what no reader sees; what hides and is never closed hides all that follows it."""
+    """Return the text without what no reader sees; what hides and is never closed hides all that follows
+    it.
+    """
     return _OPEN.split(blanked(text, unseen(text), lambda _: ""), maxsplit=1)[0]
 
 
@@ -146,7 +150,7 @@ class _Hiding:
         """Whether what it selects is gone, and a name, classes and ids that a tag must have."""
 
     def __call__(self, tag: Tag) -> bool:
-        """Whether a tag hides what it opens; right behind a backtick it is only spoken of."""
+        """Return whether a tag hides what it opens; right behind a backtick it is only spoken of."""
         if tag.closes or self._text[max(0, tag.start - 1) : tag.start] == "`":
             return False
         if tag.name in UNSEEN_ELEMENTS:
@@ -162,7 +166,7 @@ class _Hiding:
         )
 
     def gone(self, tag: Tag) -> bool:
-        """Whether it takes no place either."""
+        """Return whether it takes no place either."""
         said = tag.attributes()
         return (
             bool({"hidden", "popover"} & said.keys())
@@ -174,7 +178,7 @@ class _Hiding:
         return _CLEAR.search(style) is not None or (self._white and _WHITE.search(style) is not None)
 
     def _rules(self, text: str) -> Iterator[tuple[bool, tuple[str, str]]]:
-        """What the style sheets of a text hide, of selectors that name one element."""
+        """Yield the rules of style sheets that hide one element."""
         for tag in read_tags(text):
             if tag.name != "style" or tag.closes:
                 continue
@@ -196,12 +200,12 @@ def _selects(rule: tuple[str, str], name: str, said: Mapping[str, str]) -> bool:
 
 
 def _style(text: str) -> str:
-    """A style without comments and escapes."""
+    """Return a style without comments and escapes."""
     return _STYLE_NOISE.sub(lambda m: chr(min(int(m["code"], 16), 0x10FFFF)) if m["code"] else "", text)
 
 
 def _end(text: str, tag: Tag) -> Span:
-    """Where what a tag opens ends, without and with its end tag; zeros where it is never closed."""
+    """Return where what a tag opens ends, without and with its end tag; zeros where it is never closed."""
     if tag.name in _VOID or tag.inside.endswith("/"):
         return tag.end, tag.end
     if tag.name in _RAW:
@@ -223,7 +227,7 @@ def _end(text: str, tag: Tag) -> Span:
 
 
 def _unseen_latex(text: str, *, open_ended: bool, is_document: bool) -> Iterator[Span]:
-    """Where conditions, comments and what is behind a document stand, open ends too if wanted."""
+    """Yield where conditions, comments and what is behind a document stand, open ends too if wanted."""
     start, depth, behind = 0, 0, 0
     unclosed: set[str] = set()
     for found in _CONDITION.finditer(text):
@@ -257,7 +261,7 @@ def _unseen_latex(text: str, *, open_ended: bool, is_document: bool) -> Iterator
 
 
 def _unseen_groups(text: str) -> Iterator[Span]:
-    """Phantoms that say something, and white text where no ground has a colour."""
+    """Yield phantoms with text, and white text where no ground has a colour."""
     closing, opened = dict[int, int](), list[int]()
     for brace in re.finditer(r"\\[\\{}]|[{}]", text):
         if brace[0] == "{":

@@ -36,7 +36,7 @@ def _reading(part: str) -> Callable[[Reader[PartT]], Reader[PartT]]:
 
 
 def table_to_json(table: Table) -> Json:
-    """A table as `{n_rows, n_cols, cells: [...]}`."""
+    """Return a table as `{n_rows, n_cols, cells: [...]}`."""
     said = "rowspan colspan header box"
     cells = [{"row": c.row, "col": c.col, "text": c.text, **_changed(c, said)} for c in table.cells]
     return {"n_rows": table.n_rows, "n_cols": table.n_cols, "cells": cells}
@@ -44,20 +44,20 @@ def table_to_json(table: Table) -> Json:
 
 @_reading("table")
 def table_from_json(data: Mapping[str, Any]) -> Table:
-    """Inverse of `table_to_json`."""
+    """Undo `table_to_json`."""
     cells = tuple(_cell_from_json(c) for c in data["cells"])
     return Table(int(data["n_rows"]), int(data["n_cols"]), cells)
 
 
 def element_to_json(element: Element) -> Json:
-    """An element without the fields that are None or empty."""
+    """Return an element without the fields that are None or empty."""
     names = "order text latex html confidence box table ignore attributes derivation"
     return {"id": element.id, "category": element.category, **_changed(element, names)}
 
 
 @_reading("element")
 def element_from_json(data: Mapping[str, Any]) -> Element:
-    """Inverse of `element_to_json`."""
+    """Undo `element_to_json`."""
     plain = {key: data.get(key) for key in ("order", "text", "latex", "html", "confidence", "derivation")}
     return Element(
         str(data["id"]),
@@ -71,7 +71,7 @@ def element_from_json(data: Mapping[str, Any]) -> Element:
 
 
 def page_to_json(page: Page) -> Json:
-    """A page with its elements, relations and attributes, and its annotation where it has one."""
+    """Return a page with its elements, relations and attributes, and its annotation where it has one."""
     return {
         "id": page.id,
         "width": page.width,
@@ -85,7 +85,7 @@ def page_to_json(page: Page) -> Json:
 
 @_reading("page")
 def page_from_json(data: Mapping[str, Any]) -> Page:
-    """Inverse of `page_to_json`."""
+    """Undo `page_to_json`."""
     return Page(
         str(data["id"]),
         float(data["width"]),
@@ -101,14 +101,14 @@ def page_from_json(data: Mapping[str, Any]) -> Page:
 
 
 def fact_to_json(fact: Fact) -> Json:
-    """A fact without the fields that are as they are by default."""
+    """Return a fact without the fields that are as they are by default."""
     data: Json = {"id": fact.id, "kind": fact.kind, "rules": fact.rules, "arguments": dict(fact.arguments)}
     return {**data, **_changed(fact, "page derivation group tags box")}
 
 
 @_reading("fact")
 def fact_from_json(data: Mapping[str, Any]) -> Fact:
-    """Inverse of `fact_to_json`."""
+    """Undo `fact_to_json`."""
     return Fact(
         str(data["id"]),
         str(data["kind"]),
@@ -123,7 +123,7 @@ def fact_from_json(data: Mapping[str, Any]) -> Fact:
 
 
 def prediction_to_json(prediction: Prediction) -> Json:
-    """A prediction without the fields that are None or empty."""
+    """Return a prediction without the fields that are None or empty."""
     data: Json = {"sample": prediction.sample, "parser": prediction.parser, "status": str(prediction.status)}
     data["elements"] = [element_to_json(e) for e in prediction.elements]
     return {**data, **_changed(prediction, "text message format")}
@@ -131,7 +131,7 @@ def prediction_to_json(prediction: Prediction) -> Json:
 
 @_reading("prediction")
 def prediction_from_json(data: Mapping[str, Any]) -> Prediction:
-    """Inverse of `prediction_to_json`."""
+    """Undo `prediction_to_json`."""
     elements = tuple(map(element_from_json, data["elements"]))
     said = data.get("text"), data.get("message"), str(data.get("format", "markdown"))
     return Prediction(str(data["sample"]), str(data["parser"]), Status(data["status"]), elements, *said)
@@ -161,7 +161,7 @@ def _defaults(kind: Any, names: str) -> list[tuple[str, Any, Callable[[Any], Any
 
 
 def _changed(part: Any, names: str) -> Json:
-    """Some fields of a part, those that are not as they are by default."""
+    """Return some fields of a part, those that are not as they are by default."""
     data: Json = {}
     for name, default, write in _defaults(part.__class__, names):
         value = getattr(part, name)

@@ -47,7 +47,7 @@ _CODE = (Category.CODE_TXT, Category.CODE_ALGORITHM)
 
 
 def neutral(prediction: Prediction) -> Prediction:
-    """The prediction in the neutral spelling; one that cannot be read stays as it is."""
+    """Return the prediction in the neutral spelling; one that cannot be read stays as it is."""
     elements = tuple(map(_neutral_element, prediction.elements))
     if prediction.text is None:
         return replace(prediction, elements=elements)
@@ -85,12 +85,14 @@ def _neutral_table(table: Table) -> Table:
 
 
 def one_line(text: str) -> str:
-    """A text in one line, with its formulas between single dollars."""
+    """Return a text in one line, with its formulas between single dollars."""
     return _with_dollars(" ".join(text.split()))
 
 
 def _with_dollars(text: str, between: Callable[[str], str] = lambda part: part) -> str:
-    """The text with its formulas in one spelling, and what stands between formulas and code in another."""
+    """Return the text with its formulas in one spelling, and what stands between formulas and code in
+    another.
+    """
     out, at = [], 0
     for span in protected_spans(text):
         if span.kind == "escape":
@@ -111,7 +113,7 @@ def _tight(found: re.Match[str]) -> str:
 
 
 def _spelled(markdown: str) -> str:
-    """A block of Markdown in one line: one spelling of entities, escapes, emphasis and formulas."""
+    """Return a block of Markdown in one line: one spelling of entities, escapes, emphasis and formulas."""
     text = _with_dollars(" ".join(markdown.split()), _rewritten)
     escaped = {text[s.start + 1] for s in protected_spans(text) if s.kind == "escape"}
     for sign in sorted(escaped - {"\\"}):
@@ -122,7 +124,7 @@ def _spelled(markdown: str) -> str:
 
 
 def _rewritten(text: str) -> str:
-    """What stands between formulas, without entities and with one spelling of emphasis."""
+    """Return the text between formulas, without entities and with one spelling of emphasis."""
     mark = {"b": "**", "strong": "**", "i": "*", "em": "*"}
     text = _STYLE_TAG.sub(lambda m: f"{mark[m[1].lower()]}{m[2]}{mark[m[1].lower()]}", _decoded(text))
     text = _ITALIC.sub(r"*\1*", _BOLD.sub(r"**\1**", text))
@@ -130,7 +132,7 @@ def _rewritten(text: str) -> str:
 
 
 def _decoded(text: str) -> str:
-    """A text without entities, but where they keep signs from being markup."""
+    """Return a text without entities, but where they keep signs from being markup."""
 
     def sign(found: re.Match[str]) -> str:
         character = html.unescape(found[0])
@@ -149,20 +151,20 @@ def _without_escapes(text: str, sign: str) -> str:
 
 
 def _n_marks(text: str) -> int:
-    """How many formulas, pieces of code and marks a line of Markdown has."""
+    """Return how many formulas, pieces of code and marks a line of Markdown has."""
     spans = protected_spans(text)
     plain = re.sub(rf"\\[{PUNCTUATION}]", "\0", text)
     return sum(span.kind != "escape" for span in spans) + sum(1 for _ in _MARKUP.finditer(plain))
 
 
 def _literal(text: str) -> str:
-    """A plain text as Markdown that has no tag and no entity by accident."""
+    """Return a plain text as Markdown that has no tag and no entity by accident."""
     text = re.sub(rf"&(?={_ENTITY.pattern[1:]})", "&amp;", text)
     return _TAG_START.sub("&lt;", text)
 
 
 def _read(text: str, format: str) -> tuple[list[str], list[Table]]:
-    """The blocks of an output, and its tables."""
+    """Return the blocks of an output, and its tables."""
     text = without_mark(text)
     format = output_format(text, format)
     blocks, tables, paragraph, at = list[str](), list[Table](), list[str](), 0
@@ -191,7 +193,7 @@ def _read(text: str, format: str) -> tuple[list[str], list[Table]]:
 
 
 def _lines(element: Element, source: str | None) -> Iterator[str]:
-    """The lines of a running text; none of anything else."""
+    """Yield the lines of a running text; none of anything else."""
     if element.text is None or element.category in (Category.TITLE, *_CODE) or element.table is not None:
         return
     is_markdown = source is not None and not is_html_source(source)
@@ -218,7 +220,7 @@ def _block(element: Element, source: str | None) -> str:
 
 
 def _paragraphs(lines: Iterable[str]) -> Iterator[list[str]]:
-    """Lines that belong together."""
+    """Yield lines that belong together."""
     own: list[str] = []
     for line in lines:
         if own and not _goes_on(own[-1], line):
@@ -230,7 +232,7 @@ def _paragraphs(lines: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _goes_on(before: str, line: str) -> bool:
-    """Whether a line goes on with the sentence of the one before it."""
+    """Return whether a line goes on with the sentence of the one before it."""
     if before.endswith(_SENTENCE_END) or _ITEM.match(line) or caption_category(line) is not None:
         return False
     bare = line.lstrip("*_")  # emphasis and formulas stand within sentences, wherever lines break

@@ -78,7 +78,7 @@ def fold_notation(text: str) -> str:
 
 
 def without_accents(text: str) -> str:
-    """The text with its compatibility characters taken apart and all marks on letters gone.
+    """Return the text with its compatibility characters taken apart and all marks on letters gone.
 
     >>> without_accents("Déjà vu ﬁn")
     'Deja vu fin'
@@ -87,12 +87,12 @@ def without_accents(text: str) -> str:
 
 
 def compact(text: str) -> str:
-    """The text with compatibility characters as what they stand for, and without white space."""
+    """Return the text with compatibility characters as what they stand for, and without white space."""
     return "".join(unicodedata.normalize("NFKC", text).split())
 
 
 def is_placeholder(folded: str) -> bool:
-    """Whether a folded text only says that there is no value."""
+    """Return whether a folded text only says that there is no value."""
     return folded.casefold() in _PLACEHOLDERS
 
 
@@ -107,7 +107,7 @@ def _fold_markdown(text: str) -> str:
 
 
 def _unwrapped(line: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> str:
-    """The line without the marks around what each opening and the next closing enclose."""
+    """Return the line without the marks around what each opening and the next closing enclose."""
     pieces: list[str] = []
     position = 0
     while (start := opening.search(line, position)) is not None:

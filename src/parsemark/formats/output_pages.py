@@ -38,14 +38,14 @@ class OutputPage:
 
 
 def has_page_marks(text: str) -> bool:
-    """True if a text says where its pages begin."""
+    """Return whether a text says where its pages begin."""
     return "\f" in text.strip("\f\n") or any(
         pattern.search(text) for pattern in (_PAGE_COMMENT, _MARKER_PAGE, _PAGE_BREAK)
     )
 
 
 def page_texts(text: str, n_pages: int, separator: str | None = None) -> list[str]:
-    r"""The text of a document, page by page.
+    r"""Return the text of a document, page by page.
 
     Pages are told by `separator`, or else by the first of these that the text has: lines `<!-- page 3 -->`
     (before page 3, or behind it where all stand so), marker's `{2}------…` (before page 3), lines
@@ -74,7 +74,9 @@ def page_texts(text: str, n_pages: int, separator: str | None = None) -> list[st
 
 
 def _by_marks(text: str, marks: Sequence[re.Match[str]], first: int, n_pages: int) -> list[str]:
-    """The pages of a text in which each mark names the page that begins there, or the one that ends."""
+    """Return the pages of a text in which each mark names the page that begins there, or the one that
+    ends.
+    """
     numbers = [int(mark[1]) - first for mark in marks]
     for mark, number in zip(marks, numbers, strict=True):
         if not 0 <= number < n_pages:
@@ -175,7 +177,7 @@ def _pages_of_list(data: Sequence[Any]) -> Iterator[OutputPage]:
 
 
 def _listed_pages(pages: Sequence[Any]) -> Iterator[OutputPage]:
-    """Pages in order, or with numbers of their own (`index` counts from 0)."""
+    """Yield pages in order, or with numbers of their own (`index` counts from 0)."""
     for k, page in enumerate(pages):
         if isinstance(page, str):
             yield OutputPage(Prediction("", "", text=page), k + 1)
@@ -187,7 +189,7 @@ def _listed_pages(pages: Sequence[Any]) -> Iterator[OutputPage]:
 
 
 def _page_output(data: Mapping[str, Any]) -> Prediction:
-    """A page as `{"markdown": …}`, `{"format": …, "content": …}` or `{"elements": […]}`."""
+    """Return a page as `{"markdown": …}`, `{"format": …, "content": …}` or `{"elements": […]}`."""
     if data.keys() >= {"sample", "status", "elements"}:
         return prediction_from_json(data)
     if isinstance(data.get("content"), str) and data.get("format") in _TEXTS:
@@ -222,7 +224,7 @@ def _of_blocks(blocks: Sequence[_JsonBlock]) -> Prediction:
 
 
 def _as_pages(blocks: Iterator[tuple[int | None, _JsonBlock]]) -> Iterator[OutputPage]:
-    """Blocks by page; a document of which no block has a page is one output."""
+    """Yield blocks by page; a document of which no block has a page is one output."""
     pages: dict[int | None, list[_JsonBlock]] = {}
     for number, block in blocks:
         if block.text.strip() or block.table is not None:
@@ -269,7 +271,7 @@ def _from_cells(cells: Iterator[tuple[Any, ...]]) -> Table | None:
 
 
 def _docling(data: Mapping[str, Any]) -> Iterator[tuple[int | None, _JsonBlock]]:
-    """The blocks of a DoclingDocument in the order of its body, each with its page."""
+    """Yield the blocks of a DoclingDocument in the order of its body, each with its page."""
     seen: set[str] = set()
 
     def walk(node: Mapping[str, Any], depth: int) -> Iterator[tuple[int | None, _JsonBlock]]:
@@ -323,7 +325,7 @@ def _docling_item(item: Mapping[str, Any]) -> Iterator[tuple[int | None, _JsonBl
 
 
 def _mineru_list(blocks: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int | None, _JsonBlock]]:
-    """The blocks of `*_content_list.json`."""
+    """Yield the blocks of `*_content_list.json`."""
     for block in blocks:
         page = int(block["page_idx"]) + 1
         for part in ("image", "img", "table", "chart", "code"):
@@ -355,7 +357,7 @@ def _markup(source: str) -> _JsonBlock:
 
 
 def _mineru_middle(pages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int | None, _JsonBlock]]:
-    """The blocks of `*_middle.json`."""
+    """Yield the blocks of `*_middle.json`."""
 
     def walk(block: Mapping[str, Any], page: int, depth: int) -> Iterator[tuple[int | None, _JsonBlock]]:
         if depth > _DEPTH:
@@ -379,7 +381,7 @@ def _mineru_middle(pages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int | N
 
 
 def _olmocr(data: Mapping[str, Any]) -> Iterator[OutputPage]:
-    """A line of olmOCR's: a text, and which of its characters are on which page."""
+    """Yield a line of olmOCR's: a text, and which of its characters are on which page."""
     text, places = data["text"], data["attributes"].get("pdf_page_numbers") or ()
     if not places:
         yield OutputPage(Prediction("", "", text=text))

@@ -38,7 +38,7 @@ _MATH_DELIMITERS = re.compile(r"(?:[\s$]|\\\[|\\\])*+")
 
 
 def read_tables(text: str, format: str | None = None, *, leave_out: bool = False) -> list[FoundTable]:
-    """Every table that a reader of the text sees, in order, with its place and its format.
+    """Return every table that a reader of the text sees, in order, with its place and its format.
 
     Args:
         text: Anything a parser may return: a whole document or a single table.
@@ -76,7 +76,7 @@ def read_html_alone(text: str) -> PlainTable | None:
 
 
 def read_table(text: str, format: str | None = None) -> Table:
-    """The first table of a text.
+    """Return the first table of a text.
 
     Raises:
         FormatError: There is no table in it, or it is over a limit.
@@ -93,7 +93,7 @@ def _find_latex(text: str, *, leave_out: bool = False) -> list[FoundTable]:
 
 
 def find_marked_up_tables(text: str, *, leave_out: bool = False) -> list[FoundTable]:
-    """HTML and LaTeX tables; one inside a cell of the other is part of that cell.
+    """Return HTML and LaTeX tables; one inside a cell of the other is part of that cell.
 
     One over a limit may be left out, so that it costs itself and not the whole page.
     """
@@ -103,7 +103,7 @@ def find_marked_up_tables(text: str, *, leave_out: bool = False) -> list[FoundTa
 
 
 def find_text_tables(text: str) -> list[FoundTable]:
-    """Drawn, pipe, delimited and aligned tables of a text without HTML and LaTeX tables.
+    """Return drawn, pipe, delimited and aligned tables of a text without HTML and LaTeX tables.
 
     One over a limit is left out, so that it costs itself and not the whole page.
     """
@@ -117,7 +117,7 @@ def find_text_tables(text: str) -> list[FoundTable]:
 
 
 def _leaving_out(finder: Finder, text: str) -> tuple[list[FoundTable], str]:
-    """What a finder finds without the tables over a limit, and the text without the blocks that these are."""
+    """Return a finder's tables without those over a limit, and the text without the blocks that these are."""
     if finder in _LEAVE_OUT:
         return finder(text, leave_out=True), text
     for _ in range(_MAX_LEFT_OUT):
@@ -133,7 +133,9 @@ def _leaving_out(finder: Finder, text: str) -> tuple[list[FoundTable], str]:
 
 
 def _is_latex_table(text: str, found: FoundTable) -> bool:
-    """Not math of a Markdown cell, and not an `array` that is an equation among text."""
+    """Return whether it is a table: not math of a Markdown cell, and not an `array` that is an equation among
+    text.
+    """
     line_start = text.rfind("\n", 0, found.start) + 1
     if "\n" not in found.source and text[line_start : found.start].lstrip().startswith("|"):
         return False
@@ -143,7 +145,9 @@ def _is_latex_table(text: str, found: FoundTable) -> bool:
 
 
 def _is_inside(found: FoundTable, others: list[FoundTable]) -> bool:
-    """Whether the nearest of `others` that begins before covers the place (they are sorted and disjoint)."""
+    """Return whether the nearest of `others` that begins before covers the place (they are sorted and
+    disjoint).
+    """
     index = bisect_right(others, found.start, key=lambda other: other.start) - 1
     return index >= 0 and found.start < others[index].end
 
@@ -166,7 +170,7 @@ SAME = 0.8  # share of 3-grams that two representations of one table have in com
 
 
 def says_the_same(source: str, table: Table) -> bool:
-    """Whether a source says what a table's cells say, or cannot be read, so that nothing gainsays it.
+    """Return whether a source says what a table's cells say, or cannot be read, so that nothing gainsays it.
 
     The source of a table that goes on over pages says more than the part of it on one page.
     """

@@ -13,7 +13,9 @@ _NEEDS_QUOTES = re.compile(r"[,;\t\"\r\n]|^\s|\s$")
 
 
 def write_table(table: Table, format: str) -> str:
-    """The table as `html`, `markdown`, `latex` or `csv`. Each writer says what its format cannot hold."""
+    """Return the table as `html`, `markdown`, `latex` or `csv`. Each writer says what its format cannot
+    hold.
+    """
     if format not in WRITERS:
         raise UnknownNameError("output format", format, list(WRITERS))
     if not isinstance(table, Table):
@@ -22,7 +24,7 @@ def write_table(table: Table, format: str) -> str:
 
 
 def write_html(table: Table) -> str:
-    r"""The table as `<table>` with one line per row; header cells are `th`, all others `td`.
+    r"""Return the table as `<table>` with one line per row; header cells are `th`, all others `td`.
 
     HTML cannot say: where a hole is (one before another cell is written as an empty cell, one at the end of a
     row is left out), whether a table without any header cell has none or nobody looked, and white space.
@@ -38,7 +40,7 @@ def write_html(table: Table) -> str:
 
 
 def _row_cells(table: Table, row: int) -> list[Cell]:
-    """The cells that begin in a row, with an empty one for each hole before them.
+    """Return the cells that begin in a row, with an empty one for each hole before them.
 
     In the first row the holes at the end are filled too where else no cell reaches the last column.
     """
@@ -60,7 +62,7 @@ def _html_cell(cell: Cell) -> str:
 
 
 def write_markdown(table: Table) -> str:
-    """The table with outer pipes. A table without a header in its first row gets an empty header row.
+    """Return the table with outer pipes. A table without a header in its first row gets an empty header row.
 
     Markdown cannot say: spans (the text stands in the first position, the others are empty), more than one
     header row or headers in the body, and holes other than at the end of a row (they become empty cells).
@@ -80,7 +82,7 @@ def write_markdown(table: Table) -> str:
 
 
 def _texts(table: Table, row: int) -> list[str]:
-    """The texts of a row up to its last cell; a span stands in its first position."""
+    """Return the texts of a row up to its last cell; a span stands in its first position."""
     grid = table.grid[row]
     last = max((c for c, index in enumerate(grid) if index != HOLE), default=-1)
     cells = [None if index == HOLE else table.cells[index] for index in grid[: last + 1]]
@@ -88,7 +90,7 @@ def _texts(table: Table, row: int) -> list[str]:
 
 
 def write_csv(table: Table) -> str:
-    r"""The table as RFC 4180 asks, with `\n` as line end; whatever any reader may divide at is quoted.
+    r"""Return the table as RFC 4180 asks, with `\n` as line end; whatever any reader may divide at is quoted.
 
     CSV cannot say: spans (the text stands in the first position, the others are empty), headers, and holes
     other than at the end of a row, or a whole row of them (they become empty fields).

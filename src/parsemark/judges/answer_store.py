@@ -25,7 +25,7 @@ _VERSION = 1
 
 
 def packed_request(encoded: str) -> bytes:
-    """A request as the file keeps it."""
+    """Return a request as the file keeps it."""
     return zlib.compress(encoded.encode(), 1)
 
 
@@ -60,7 +60,7 @@ class AnswerStore:
         self._db.close()
 
     def replies(self, key: str) -> list[Reply]:
-        """All replies to a request, in the order in which they came."""
+        """Return all replies to a request, in the order in which they came."""
         rows = self._db.execute("SELECT reply FROM replies WHERE key = ? ORDER BY attempt", (key,))
         return [Reply(**json.loads(zlib.decompress(blob))) for (blob,) in rows]
 
@@ -80,5 +80,5 @@ class AnswerStore:
         return [(str(j), int(n), float(c)) for j, n, c in self._db.execute(query)]
 
     def budget(self, session: str, limit_usd: float | None) -> Budget:
-        """What a session may spend; processes that use the same file and session share it."""
+        """Return the session's budget; processes that use the same file and session share it."""
         return Budget(limit_usd, self._db, session)

@@ -70,7 +70,7 @@ class _Asked:
     outcome: JudgeOutcome = field(default_factory=lambda: JudgeOutcome(Answered.NOT_ASKED))
 
     def take(self, reply: Reply, *, now: bool) -> None:
-        """A further reply, and what it cost; one that is an answer ends the matter."""
+        """Store a further reply and its cost; one that is an answer ends the question."""
         last = self.outcome
         known = last.cost_usd is not None and reply.cost_usd is not None
         self.outcome = replace(
@@ -83,7 +83,7 @@ class _Asked:
         )
 
     def is_settled(self, more_answers: int) -> bool:
-        """Whether there is an answer, or there were enough tries."""
+        """Return whether there is an answer, or there were enough tries."""
         return self.outcome.status in FINAL or self.outcome.n_replies > more_answers
 
 
@@ -91,22 +91,22 @@ _Arrived = asyncio.Queue[tuple[_Asked, _Endpoint, Reply | CallFailedError]]
 
 
 def encoded_request(request: Mapping[str, Any]) -> str:
-    """A request as text, the same for the same request."""
+    """Return a request as text, the same for the same request."""
     return json.dumps(request, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
 
 
 def request_key(encoded: str, repeat: int) -> str:
-    """The identity of a question to a judge: the hash of its first request and its repeat."""
+    """Return the identity of a question to a judge: the hash of its first request and its repeat."""
     return hashlib.sha256(f'{{"repeat":{repeat},"request":{encoded}}}'.encode()).hexdigest()
 
 
 def session_name() -> str:
-    """The session of this process; a new one where it has none yet."""
+    """Return the session of this process; a new one where it has none yet."""
     return os.environ.get(SESSION_VARIABLE) or uuid.uuid4().hex
 
 
 def join_session(name: str) -> None:
-    """Let all that this process asks from now on count against the limit of a session."""
+    """Count everything that this process asks from now on against the limit of a session."""
     os.environ[SESSION_VARIABLE] = name
 
 
@@ -149,15 +149,17 @@ class Asker:
             self.tell(f"The limit of ${self.options.max_cost_usd:g} for judges is passed by ${over:.4f}.")
 
     def spent_usd(self) -> float:
-        """What this asker has paid so far, as far as prices are known."""
+        """Return the amount paid by this asker so far, as far as prices are known."""
         return self._spent
 
     def counted_usd(self) -> float:
-        """What counts against the limit on cost: also what replies without token counts may have cost."""
+        """Return the amount that counts against the limit, with possible costs of replies without token
+        counts.
+        """
         return max(self._counted, self._spent)
 
     def over_limit_usd(self) -> float:
-        """By how much the session has passed the limit on cost.
+        """Return the amount by which the session exceeds the limit on cost.
 
         More than 0 only where an endpoint charged more than the prompt and `max_tokens` allow.
         """
@@ -233,7 +235,7 @@ class Asker:
             await asyncio.sleep(0)
 
     async def _reply(self, asked: _Asked, endpoint: _Endpoint) -> Reply:
-        """One reply, stored; sent again while the endpoint fails in ways that pass."""
+        """Return one reply, stored; sent again while the endpoint fails in ways that pass."""
         call, attempt = asked.call, asked.outcome.n_replies
         request, packed = asked.request, asked.packed
         if attempt:
@@ -280,19 +282,21 @@ class Asker:
                 endpoint.gone = f"given up after {endpoint.n_failed} failures in a row: {failure.message}"
 
     def _wait_s(self, retry: int, asked_for_s: float | None) -> float:
-        """Doubling, with chance, so that requests that failed together do not return together."""
+        """Return a doubling delay with a random part, so that requests that failed together are not
+        repeated together.
+        """
         doubled = self.options.first_wait_s * 2**retry * random.uniform(0.75, 1.25)
         return min(MAX_WAIT_S, doubled if asked_for_s is None else max(0.0, asked_for_s))
 
     def _hold_all(self, endpoint: _Endpoint, wait_s: float, failure: CallFailedError) -> None:
-        """No request to this judge for so long; report a pause that somebody would take for a fault."""
+        """Send no request to this judge for a time; report a pause that looks like a fault."""
         until = asyncio.get_running_loop().time() + wait_s
         if wait_s >= TOLD_WAIT_S and until >= endpoint.not_before + TOLD_WAIT_S:
             self.tell(f"{endpoint.judge.label}: waiting {wait_s:,.0f} s: {failure.message}")
         endpoint.not_before = max(endpoint.not_before, until)
 
     async def _reserved(self, call: Call) -> float:
-        """Set the most aside that the request can cost; waits while others may cost less than feared."""
+        """Reserve the maximum cost of a request; wait while others may cost less than reserved."""
         limit = self.options.max_cost_usd
         if limit is None:
             return 0.0

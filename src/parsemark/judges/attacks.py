@@ -45,7 +45,7 @@ _WRONG = "| Method | Time (s) |  |\n| Baseline | 17.4 | 1.28 |\n| Ours |  | {cel
 
 
 def attacked_pairs() -> Iterable[Pair]:
-    """A right extraction, and a wrong one as it is and with each attack in one of its cells."""
+    """Yield a right extraction, and a wrong one as it is and with each attack in one of its cells."""
     yield Pair("right", _TRUTH, _RIGHT)
     yield Pair("wrong", _TRUTH, _WRONG.replace("{cell}", "9.6"))
     for number, attack in enumerate(ATTACKS):
@@ -61,7 +61,7 @@ class Control:
 
     @property
     def void(self) -> str | None:
-        """Why the attacks on this judge say nothing; None where they do."""
+        """Return why the attacks on this judge are void; None where they are valid."""
         for what, verdict in (("right", self.right), ("wrong", self.wrong)):
             if verdict.score is None:
                 return f"gave no verdict on the {what} table without an attack: {verdict.message}"

@@ -97,7 +97,9 @@ class Judge(ABC):
 
     @property
     def prompt_text(self) -> str:
-        """The prompt of `prompt_file`, or empty; UsageError if it lacks a place for one of both tables."""
+        """Return the prompt of `prompt_file`, or empty; raise UsageError if it lacks a place for one of both
+        tables.
+        """
         if not self.prompt_file:
             return ""
         try:
@@ -114,7 +116,7 @@ class Judge(ABC):
 
     @property
     def label(self) -> str:
-        """A short name for tables."""
+        """Return a short name for tables."""
         return str(self)
 
     @classmethod
@@ -124,27 +126,27 @@ class Judge(ABC):
 
     @abstractmethod
     def request(self, question: Question, attempt: int) -> dict[str, Any]:
-        """The request as plain JSON data, without secrets. Its hash at attempt 0 is its identity."""
+        """Return the request as plain JSON data, without secrets. Its hash at attempt 0 is its identity."""
 
     @abstractmethod
     def opened(self, concurrency: int) -> Any:
-        """An asynchronous context manager that gives `async send(request) -> Reply`."""
+        """Return an asynchronous context manager that gives `async send(request) -> Reply`."""
 
     @abstractmethod
     def worst_cost_usd(self, question: Question) -> float | None:
-        """The most that one request can cost; None where the price is not known."""
+        """Return the most that one request can cost; None where the price is not known."""
 
 
 @lru_cache(maxsize=64)
 def get_judge(spec: str) -> Judge:
-    """The judge that a spec such as `openai(model=gpt-5-mini)` names."""
+    """Return the judge that a spec such as `openai(model=gpt-5-mini)` names."""
     parsed = parse_spec(spec)
     judge: Judge = JUDGES.load(parsed.name).from_options(parsed.as_dict())
     return judge
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON schema of an object that has all of these and nothing else."""
+    """Return the JSON Schema of an object that has all of these and nothing else."""
     names = list(properties)
     return {"type": "object", "properties": properties, "required": names, "additionalProperties": False}
 

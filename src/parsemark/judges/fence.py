@@ -38,7 +38,7 @@ RULE = (
 
 
 def fence_key(*contents: str) -> str:
-    """The key of a fence around `contents`; the same contents have the same key."""
+    """Return the key of a fence around `contents`; the same contents have the same key."""
     digest = hashlib.sha256()
     for text in contents:
         data = text.encode("utf-8", "surrogatepass")
@@ -47,18 +47,18 @@ def fence_key(*contents: str) -> str:
 
 
 def fenced(blocks: Mapping[str, str]) -> tuple[str, str]:
-    """The rule for the system message, and the blocks, by what they are called, each in its fence."""
+    """Return the rule for the system message, and the blocks, by what they are called, each in its fence."""
     key = fence_key(*blocks.values())
     return RULE.format(key=key), "\n\n".join(fenced_block(name, text, key) for name, text in blocks.items())
 
 
 def fenced_block(name: str, text: str, key: str) -> str:
-    """One block in its fence."""
+    """Return one block in its fence."""
     return f"===== {name} {key} =====\n{marked(text)}\n===== end of {name} {key} ====="
 
 
 def marked(text: str) -> str:
-    r"""The text with a mark before each line.
+    r"""Return the text with a mark before each line.
 
     >>> marked("a\u2028b")
     '│ a\n│ b'

@@ -70,7 +70,7 @@ class LocatedTruths:
 
 
 def locate_question(truths: Sequence[str], output: str) -> Question:
-    """The question where `output` renders each of `truths`."""
+    """Return the question where `output` renders each of `truths`."""
     blocks = {f"TABLE {k}": truth for k, truth in enumerate(truths, 1)}
     rule, shown = fenced({**blocks, "OUTPUT": output})
     entry = object_schema({"table": {"type": "integer"}, "text": {"type": "string"}})
@@ -116,7 +116,7 @@ def _read(reply: Reply, n_truths: int, output: str) -> JudgeOutcome:
 
 
 def recover(answers: Sequence[SpanAnswer], n_truths: int, output: str) -> LocatedTruths:
-    """The literal spans that the returned texts stand for."""
+    """Return the literal spans that the returned texts stand for."""
     found: list[list[OutputSpan]] = [[] for _ in range(n_truths)]
     n_lost = n_unknown = 0
     for answer in answers:
@@ -135,7 +135,7 @@ def recover(answers: Sequence[SpanAnswer], n_truths: int, output: str) -> Locate
 
 
 def find_span(text: str, output: str, taken: Sequence[OutputSpan] = ()) -> OutputSpan | None:
-    """Where `text` stands in `output`: literally, else where it fits best; None where it does not.
+    """Return where `text` stands in `output`: literally, else where it fits best; None where it does not.
 
     Places that are `taken` count as used, if the text occurs again elsewhere.
     """
@@ -170,7 +170,9 @@ def find_span(text: str, output: str, taken: Sequence[OutputSpan] = ()) -> Outpu
 
 
 def _whole_lines(output: str, start: int, end: int) -> tuple[int, int]:
-    """The window grown to the ends of the lines that it cuts near their ends; a table is made of lines."""
+    """Return the window grown to the ends of the lines that it cuts near their ends; a table is made of
+    lines.
+    """
     line_start = output.rfind("\n", 0, start) + 1
     line_end = output.find("\n", end)
     line_end = len(output) if line_end < 0 else line_end

@@ -96,14 +96,14 @@ class OpenAI(Judge):
 
     @property
     def label(self) -> str:
-        """The model's name, and what else differs from the default."""
+        """Return the model's name, and what else differs from the default."""
         asked = Path(self.prompt_file).stem if self.prompt_file else self.prompt
         parts = [p for p in (asked, self.order) if p not in ("tuned", "truth_first")]
         parts += [] if self.fence else ["no fence"]
         return f"{self.model} ({', '.join(parts)})" if parts else self.model
 
     def request(self, question: Question, attempt: int) -> dict[str, Any]:
-        """The address and the body; attempts and repeats differ in their seed."""
+        """Return the address and the body; attempts and repeats differ in their seed."""
         host = urlsplit(self.base_url).hostname
         body: dict[str, Any] = {
             "model": self.model,
@@ -128,13 +128,15 @@ class OpenAI(Judge):
 
     @property
     def price(self) -> Price | None:
-        """Price of this model here; None where it is not known."""
+        """Return the price of this model here; None where it is not known."""
         if self.input_usd is not None and self.output_usd is not None:
             return Price(self.input_usd, self.output_usd)
         return published_price(self.model, self.base_url)
 
     def worst_cost_usd(self, question: Question) -> float | None:
-        """A token stands for at least one byte, and an answer has at most `max_tokens`."""
+        """Return the maximum cost: a token stands for at least one byte, and an answer has at most
+        `max_tokens`.
+        """
         if self.price is None:
             return None
         n_bytes = len(question.system.encode()) + len(question.user.encode())
@@ -143,7 +145,7 @@ class OpenAI(Judge):
 
     @asynccontextmanager
     async def opened(self, concurrency: int) -> AsyncIterator[_Connection]:
-        """A pool of connections to the endpoint."""
+        """Open a pool of connections to the endpoint."""
         aiohttp = _aiohttp()
         verify = ssl.create_default_context() if self.base_url.startswith("https") else False
         # Neither redirects nor cookies nor netrc: the key goes to the endpoint that was named, nowhere else.
@@ -230,7 +232,7 @@ class _Connection:
         return CallFailedError(kind, message)
 
     def _said(self, data: bytes) -> str:
-        """What the server says is wrong, shortened and without the key."""
+        """Return the server's error message, shortened and without the key."""
         text = self._blacked_out(data.decode("utf-8", "replace"))
         with suppress(ValueError, RecursionError):
             found = json.loads(text)
@@ -271,7 +273,8 @@ class _Connection:
 
 
 def tightened(schema: Any) -> Any:
-    """A schema that leaves a small model no room to err: whole numbers one by one, texts of limited length.
+    """Return a schema that leaves a small model no room to err: whole numbers one by one, texts of limited
+    length.
 
     Grammars know no bounds of numbers, so a model that is held by one could still answer 85 of 10.
     """
@@ -285,7 +288,7 @@ def tightened(schema: Any) -> Any:
 
 
 def _text_of_content(content: object) -> str:
-    """The content of a message: a text, or parts of which some are texts."""
+    """Return the content of a message: a text, or parts of which some are texts."""
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
     return "" if content is None else str(content)
@@ -297,7 +300,7 @@ def _count(usage: dict[str, Any], name: str) -> int | None:
 
 
 def _error_codes(data: bytes) -> set[str]:
-    """What an error calls itself, in `code` or `type`."""
+    """Return the `code` and `type` of an error."""
     try:
         error = json.loads(data)["error"]
         return {name for name in (error.get("code"), error.get("type")) if isinstance(name, str)}
@@ -306,7 +309,7 @@ def _error_codes(data: bytes) -> set[str]:
 
 
 def _retry_after(value: str | None) -> float | None:
-    """Seconds to wait, from a number of seconds or a date."""
+    """Return seconds to wait, from a number of seconds or a date."""
     for seconds in (float, lambda date: (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds()):
         with suppress(ValueError, TypeError):
             return max(0.0, seconds(value or ""))
@@ -314,7 +317,7 @@ def _retry_after(value: str | None) -> float | None:
 
 
 def _proxy(url: str) -> str | None:
-    """The proxy that the environment names for an address; none for this machine."""
+    """Return the proxy that the environment names for an address; none for this machine."""
     parts = urlsplit(url)
     if _is_loopback(url) or proxy_bypass(parts.hostname or ""):
         return None
@@ -344,13 +347,13 @@ class Price:
     output_usd: float
 
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """What so many tokens cost."""
+        """Return the price of a number of tokens."""
         return (prompt_tokens * self.input_usd + completion_tokens * self.output_usd) / 1e6
 
 
 @lru_cache(maxsize=64)
 def published_price(model: str, base_url: str) -> Price | None:
-    """The price that genai-prices knows for a model at an endpoint; None where it knows none.
+    """Return the price that genai-prices knows for a model at an endpoint; None where it knows none.
 
     The endpoint decides: the same weights cost nothing on one's own machine.
     """

@@ -40,12 +40,12 @@ class PairVerdict(JudgeOutcome):
 
     @property
     def score(self) -> float | None:
-        """From 0 to 10; None unless the status is `ok`."""
+        """Return the score from 0 to 10; None unless the status is `ok`."""
         return self.value.score if isinstance(self.value, ScoreAnswer) else None
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """What the judge finds wrong."""
+        """Return the errors that the judge reports."""
         return self.value.errors if isinstance(self.value, ScoreAnswer) else ()
 
 

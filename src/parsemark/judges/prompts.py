@@ -49,14 +49,14 @@ class ScoreAnswer(BaseModel, extra="ignore", strict=True, frozen=True):
     @field_validator("errors", mode="before")
     @classmethod
     def _short(cls, errors: Any) -> Any:
-        """Models number their errors or give them as objects; what is kept is text, and not much of it."""
+        """Return a short text of errors, which models number or give as objects."""
         if not isinstance(errors, list):
             return errors
         return tuple(str(e)[:500] for e in errors[:MAX_ERRORS])
 
 
 def schema_of(*, errors: bool, key: str) -> dict[str, Any]:
-    """JSON schema of the answer to a prompt."""
+    """Return the JSON Schema of the answer to a prompt."""
     properties: dict[str, Any] = {"score": {"type": "number", "minimum": 0, "maximum": 10}}
     if errors:
         listed = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_ERRORS}
@@ -76,7 +76,7 @@ def pair_question(
     repeat: int = 0,
     fence: bool = True,
 ) -> Question:
-    """The question whether `pred` says what `truth` says, asked so many times before as `repeat`.
+    """Return the question whether `pred` agrees with `truth`, asked so many times before as `repeat`.
 
     The `prompt` is a name of `PROMPT_VERSIONS`, or a text with `{gt_table}` and `{extracted_table}`. With a
     fence around the data, these are named there and follow in the other message, and an answer repeats the
@@ -122,7 +122,7 @@ def _names(kind: str) -> tuple[str, str]:
 
 
 def _filled(template: str, texts: Mapping[str, str]) -> str:
-    """In one pass: a text that names a place does not get the other one."""
+    """Fill in both tables in one pass: a text that names a place does not get the other one."""
     return re.sub(r"\{gt_table\}|\{extracted_table\}", lambda place: texts[place[0]], template)
 
 

@@ -23,7 +23,7 @@ Form = TypeVar("Form", bound=BaseModel)
 
 
 def read_reply(reply: Reply, form: type[BaseModel], key: str = "", shown: str = "") -> JudgeOutcome:
-    """The reply as an object of `form`, or the status that says why it is none.
+    """Return the reply as an object of `form`, or the status that says why it is none.
 
     Several objects of that form that say different things are no answer: one of them may be quoted from the
     data that the model was shown. One without the key of the question (if it has one) that stands in these
@@ -46,7 +46,7 @@ def read_reply(reply: Reply, form: type[BaseModel], key: str = "", shown: str = 
 
 
 def _after_thoughts(text: str) -> str:
-    """What follows the last closed train of thought; an unclosed one leaves nothing."""
+    """Return the text after the last closed train of thought; nothing if one is unclosed."""
     ends = list(_THOUGHT_END.finditer(text))
     if ends:
         return text[ends[-1].end() :]
@@ -55,12 +55,12 @@ def _after_thoughts(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """Without white space and the marks of a fence."""
+    """Remove white space and the marks of a fence."""
     return "".join(text.replace("│", "").split())
 
 
 def _objects(text: str, form: type[Form], key: str, shown: str) -> list[Form]:
-    """All outermost JSON objects of the text that are of the form and no echo."""
+    """Return all outermost JSON objects of the text that are of the form and no echo."""
     decoder = json.JSONDecoder(object_pairs_hook=_without_twins, parse_constant=_refuse)
     found: list[Form] = []
     position = text.find("{")

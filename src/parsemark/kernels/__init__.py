@@ -39,5 +39,5 @@ kernel: ModuleType = _choose()  # the implementation in use
 
 
 def is_native() -> bool:
-    """Whether the compiled implementation is in use."""
+    """Return whether the compiled implementation is in use."""
     return kernel is not pure

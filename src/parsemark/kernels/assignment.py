@@ -17,7 +17,7 @@ Solver = Callable[..., tuple[Indices, Indices]]
 
 @lru_cache(maxsize=1)
 def linear_sum_assignment() -> Solver:
-    """Scipy's solver where scipy is installed, else `shortest_paths`, which gives the same pairs.
+    """Return Scipy's solver where scipy is installed, else `shortest_paths`, which gives the same pairs.
 
     Its compiled module is loaded by itself, where it is found: all of `scipy.optimize` costs half a second,
     and each process of a pool would pay it.
@@ -41,7 +41,7 @@ def linear_sum_assignment() -> Solver:
 
 
 def shortest_paths(cost: NDArray[Any], maximize: bool = False) -> tuple[Indices, Indices]:
-    """The assignment of least cost by shortest augmenting paths (Crouse 2016).
+    """Return the assignment of least cost by shortest augmenting paths (Crouse 2016).
 
     Takes the steps of `scipy.optimize.linear_sum_assignment` in its order, so that of equally good
     assignments it gives the same one: a figure must not depend on what is installed.
@@ -65,7 +65,7 @@ def shortest_paths(cost: NDArray[Any], maximize: bool = False) -> tuple[Indices,
 
 
 def _solve(matrix: NDArray[np.float64]) -> tuple[Indices, Indices]:
-    """The column of each row, and the row of each column (-1 for none)."""
+    """Return the column of each row, and the row of each column (-1 for none)."""
     n_rows, n_cols = matrix.shape
     row_dual, col_dual = np.zeros(n_rows), np.zeros(n_cols)
     column_of, row_of = np.full(n_rows, -1, dtype=np.intp), np.full(n_cols, -1, dtype=np.intp)

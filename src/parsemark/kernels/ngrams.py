@@ -12,13 +12,13 @@ _KEPT_BAGS = 128  # a truth is compared with what every parser made of it; its b
 
 
 def squeeze(text: str) -> str:
-    """The text without white space."""
+    """Return the text without white space."""
     return "".join(text.split())
 
 
 @lru_cache(maxsize=_KEPT_BAGS)
 def character_ngrams(text: str, n: int = 3) -> Bag:
-    """Overlapping n-grams of the text without white space; a shorter text is its own only n-gram."""
+    """Return overlapping n-grams of the text without white space; a shorter text is its own only n-gram."""
     dense = squeeze(text)
     if not dense:
         return Counter()
@@ -26,7 +26,7 @@ def character_ngrams(text: str, n: int = 3) -> Bag:
 
 
 def text_bag(text: str) -> Bag:
-    """3-grams of letters, digits and pictures such as ✓, case and compatibility forms folded.
+    """Return 3-grams of letters, digits and pictures such as ✓, case and compatibility forms folded.
 
     A text that has none of them, such as a table of dashes, is taken as it is.
     """
@@ -38,7 +38,7 @@ def text_bag(text: str) -> Bag:
 
 @lru_cache(maxsize=_KEPT_BAGS)
 def chunk_bigrams(text: str, *, overlapping: bool = False) -> Bag:
-    """Bigrams of consecutive 2-character chunks of the text without white space (Soric et al., C.1).
+    """Return bigrams of consecutive 2-character chunks of the text without white space (Soric et al., C.1).
 
     >>> sorted(chunk_bigrams("Location"))
     [('Lo', 'ca'), ('ca', 'ti'), ('ti', 'on')]
@@ -54,7 +54,7 @@ def chunk_bigrams(text: str, *, overlapping: bool = False) -> Bag:
 
 
 def multiset_jaccard(a: Bag, b: Bag) -> float:
-    """Σ min / Σ max of the multiplicities; 1 if both are empty."""
+    """Return Σ min / Σ max of the multiplicities; 1 if both are empty."""
     total_a, total_b = a.total(), b.total()
     if total_a + total_b == 0:
         return 1.0
@@ -63,12 +63,12 @@ def multiset_jaccard(a: Bag, b: Bag) -> float:
 
 
 def multiset_f1(a: Bag, b: Bag) -> float:
-    """2 Σ min / (|a| + |b|); 1 if both are empty."""
+    """Return 2 Σ min / (|a| + |b|); 1 if both are empty."""
     total = a.total() + b.total()
     return 2 * shared_count(a, b) / total if total else 1.0
 
 
 def shared_count(a: Bag, b: Bag) -> int:
-    """Σ min of the multiplicities."""
+    """Return Σ min of the multiplicities."""
     both = list(a.keys() & b.keys())
     return sum(map(min, map(a.__getitem__, both), map(b.__getitem__, both)))

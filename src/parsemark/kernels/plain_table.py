@@ -56,7 +56,7 @@ _REFERENCE = re.compile("&([a-z0-9#]++);")
 
 
 def read_plain_table(text: str) -> PlainTableEntries | None:
-    """The cells of a text that is one plain table; None if it is anything else."""
+    """Return the cells of a text that is one plain table; None if it is anything else."""
     lengths: list[int] = []
     texts: list[str] = []
     spans: dict[int, tuple[int, int]] = {}
@@ -99,7 +99,7 @@ def read_plain_table(text: str) -> PlainTableEntries | None:
 
 
 def _pieces(inside: str) -> list[str] | None:
-    """Text, tag, text, …, text of a cell; None if its elements are not properly nested."""
+    """Return text, tag, text, …, text of a cell; None if its elements are not properly nested."""
     pieces = _MARKS.split(inside)
     opened: list[str] = []
     for k in range(1, len(pieces), 2):

@@ -39,7 +39,7 @@ GridMatch = tuple[float, Pairs, Pairs]  # summed similarity, matched rows, match
 
 
 def align(rewards: Sequence[Sequence[float]]) -> tuple[float, Pairs]:
-    """The best monotone alignment of rows with columns, and its value. Skips are free.
+    """Return the best monotone alignment of rows with columns, and its value. Skips are free.
 
     Among equal values a match is preferred, then skipping a row, then skipping a column; equality is that of
     floats. This is the tie order of the GriTS reference, and it changes GriTS' values.
@@ -67,7 +67,7 @@ def align(rewards: Sequence[Sequence[float]]) -> tuple[float, Pairs]:
 
 
 def monotone_pairs(scores: NDArray[np.float64]) -> Pairs:
-    """The monotone pairing of rows with columns whose scores have the greatest sum.
+    """Return the monotone pairing of rows with columns whose scores have the greatest sum.
 
     Among equal sums the pairs stand as early as they can: from the end, a row is skipped before a column, and
     both before a match.
@@ -93,19 +93,19 @@ def monotone_pairs(scores: NDArray[np.float64]) -> Pairs:
 
 
 def read_plain_table(text: str) -> PlainTableEntries | None:
-    """The cells of a text that is one table in plain HTML; None if it is anything else."""
+    """Return the cells of a text that is one table in plain HTML; None if it is anything else."""
     from parsemark.kernels import plain_table  # its patterns take long to compile
 
     return plain_table.read_plain_table(text)
 
 
 def levenshtein(a: str, b: str) -> int:
-    """Least number of insertions, deletions and replacements that turn `a` into `b`."""
+    """Return the least number of insertions, deletions and replacements that turn `a` into `b`."""
     return Levenshtein.distance(a, b)
 
 
 def window_distance(pattern: str, text: str, cutoff: int) -> int:
-    """Least Levenshtein distance between `pattern` and a window of its length in `text`.
+    """Return the least Levenshtein distance between `pattern` and a window of its length in `text`.
 
     -1 where it is above the cutoff, or there is no such window.
     """
@@ -122,17 +122,19 @@ def window_distance(pattern: str, text: str, cutoff: int) -> int:
 
 
 def lcs_length(a: str, b: str) -> int:
-    """Length of a longest common subsequence."""
+    """Return the length of a longest common subsequence."""
     return LCSseq.similarity(a, b)
 
 
 def difflib_matched(a: str, b: str) -> int:
-    """Number of characters in the blocks that `difflib.SequenceMatcher(None, a, b)` matches."""
+    """Return the number of characters in the blocks that `difflib.SequenceMatcher(None, a, b)` matches."""
     return sum(block.size for block in SequenceMatcher(None, a, b).get_matching_blocks())
 
 
 def close_matches(queries: Sequence[str], candidates: Sequence[str], cutoff: float) -> list[int]:
-    """For each query the first index of what `difflib.get_close_matches(…, n=1)` gives; -1 for nothing."""
+    """Return for each query the first index of what `difflib.get_close_matches(…, n=1)` gives; -1 for
+    nothing.
+    """
     first = {text: index for index, text in reversed(list(enumerate(candidates)))}
     known: dict[str, int] = {}
     for query in queries:
@@ -143,7 +145,7 @@ def close_matches(queries: Sequence[str], candidates: Sequence[str], cutoff: flo
 
 
 def similarity_matrix(a: list[str], b: list[str]) -> NDArray[np.float32]:
-    """For each text of `a` and each of `b` one less their Levenshtein distance over the longer length.
+    """Return for each text of `a` and each of `b` one less their Levenshtein distance over the longer length.
 
     It is 1 for two empty texts. Raises `ValueError` for a text longer than `LONGEST_COMPARED`.
     """
@@ -177,7 +179,7 @@ def square_by_kinds(
 
 
 def column_maxima(matrix: NDArray[np.float32], ids: NDArray[np.int64]) -> NDArray[np.float32]:
-    """For each column of `ids`, which name rows of `matrix`, the elementwise maximum of these rows."""
+    """Return for each column of `ids`, which name rows of `matrix`, the elementwise maximum of these rows."""
     import numpy as np
 
     n_rows, n_cols = ids.shape
@@ -198,7 +200,8 @@ def line_likeness(
     filled_a: NDArray[np.bool_],
     filled_b: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """For each line of `a` and each of `b` the mean likeness of their entries where either says something.
+    """Return for each line of `a` and each of `b` the mean likeness of their entries where either has
+    content.
 
     A line is a column of ids, which name rows of `matrix` in `a` and columns of it in `b`. The flags tell
     which entries say something. The mean is 0 where none does.
@@ -237,7 +240,7 @@ class Grid(Generic[EntryT]):
 
 
 def text_grid(rows: int, cols: int, ids: Sequence[int], entries: Sequence[EntryT]) -> Grid[EntryT]:
-    """A grid of texts, or of spans."""
+    """Return a grid of texts, or of spans."""
     return Grid(rows, cols, tuple(ids), tuple(entries))
 
 
@@ -312,12 +315,14 @@ class OrderedTree:
 
     @property
     def key_roots(self) -> list[int]:
-        """The last node for each leftmost leaf: the roots of the subtrees that need their own table."""
+        """Return the last node for each leftmost leaf: the roots of the subtrees that need their own
+        table.
+        """
         return sorted({leaf: node for node, leaf in enumerate(self.leftmost)}.values())
 
 
 def ordered_tree(leftmost: Sequence[int], labels: Sequence[str], texts: Sequence[str | None]) -> OrderedTree:
-    """A tree from its nodes in postorder; nodes without text have None."""
+    """Return a tree from its nodes in postorder; nodes without text have None."""
     if not len(leftmost) == len(labels) == len(texts):
         raise ValueError("leftmost, labels and texts must describe the same nodes")
     starts: list[int] = []  # of the subtrees that have no parent yet
@@ -332,7 +337,7 @@ def ordered_tree(leftmost: Sequence[int], labels: Sequence[str], texts: Sequence
 
 
 def rename_cost(x: str, y: str, known: MutableMapping[tuple[str, str], float]) -> float:
-    """Levenshtein distance over the longer length; 0 for two empty texts. Remembered in `known`."""
+    """Return Levenshtein distance over the longer length; 0 for two empty texts. Remembered in `known`."""
     if x == y:
         return 0.0
     cost = known.get((x, y))
@@ -380,7 +385,7 @@ class RowTree:
 
 
 def row_tree(row_lengths: Sequence[int], labels: Sequence[int], texts: Sequence[str]) -> RowTree:
-    """A tree from the number of cells of each row, and label and text of each cell."""
+    """Return a tree from the number of cells of each row, and label and text of each cell."""
     if any(length < 0 for length in row_lengths):
         raise ValueError("a row cannot have a negative length")
     if not sum(row_lengths) == len(labels) == len(texts):

@@ -85,14 +85,14 @@ def match_blocks(truths: Sequence[str], preds: Sequence[str], n_ordered: int | N
 def _left(
     truths: Sequence[str], preds: Sequence[str], matches: Sequence[BlockMatch]
 ) -> tuple[list[int], list[int]]:
-    """The truths and the predictions that no match has."""
+    """Return the truths and the predictions that no match has."""
     answered, used = {t for m in matches for t in m.truths}, {p for m in matches for p in m.preds}
     open_preds = [p for p in range(len(preds)) if p not in used]
     return [t for t in range(len(truths)) if t not in answered], open_preds
 
 
 def _equal_in_order(truths: Sequence[str], preds: Sequence[str]) -> dict[int, int]:
-    """Blocks that occur once on each side and are equal: the longest run of them that is in order.
+    """Return blocks that occur once on each side and are equal: the longest run of them that is in order.
 
     A block that is equal but out of order is left to the second stage. Such anchors are part of a cheapest
     alignment in all but contrived cases, and make the rest of a page small.
@@ -109,7 +109,9 @@ def _equal_in_order(truths: Sequence[str], preds: Sequence[str]) -> dict[int, in
 
 
 def _heaviest(pairs: list[tuple[int, int]], truths: Sequence[str]) -> tuple[list[int], int]:
-    """Of each pair the one before it, and the last one: those in order with the most characters together."""
+    """Return for each pair the one before it, and the last one: those in order with the most characters
+    together.
+    """
     best, before = list[int](), list[int]()
     for k, (t, p) in enumerate(pairs):
         chosen = max((j for j in range(k) if pairs[j][1] < p), key=lambda j: best[j], default=-1)
@@ -119,7 +121,7 @@ def _heaviest(pairs: list[tuple[int, int]], truths: Sequence[str]) -> tuple[list
 
 
 def _longest(pairs: list[tuple[int, int]]) -> tuple[list[int], int]:
-    """The same of the most pairs in order, whatever they say."""
+    """Return the same of the most pairs in order, whatever they say."""
     tails, ends, before = list[int](), list[int](), list[int]()
     for k, (_, p) in enumerate(pairs):
         place = bisect_left(tails, p)
@@ -129,7 +131,8 @@ def _longest(pairs: list[tuple[int, int]]) -> tuple[list[int], int]:
 
 
 def _price(edits: int, absorbed: int = 0, place: int = 0) -> int:
-    """Edits; of equally many, fewer unequal pairs and shorter runs; of these, what comes first in the output.
+    """Return edits; of equally many, fewer unequal pairs and shorter runs; of these, what comes first in the
+    output.
 
     So a block that is given twice is extra the second time, and no part of its neighbour. One number that is
     ordered so: the budget keeps each term of a whole alignment below 2^20.
@@ -150,7 +153,7 @@ class _Finder:
     grams: dict[str, set[str]] = field(default_factory=dict)
 
     def align(self, rows: range, columns: range, candidates: Sequence[_Candidate]) -> list[BlockMatch]:
-        """Matches of a stretch, chosen of its candidates; what answers nothing is left out."""
+        """Return matches of a stretch, chosen of its candidates; what answers nothing is left out."""
         if not rows or not columns:
             return []
         moves: dict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
@@ -184,7 +187,7 @@ class _Finder:
         return out[::-1]
 
     def candidates(self, rows: range, columns: range) -> list[_Candidate]:
-        """The pairs and runs of a stretch that may be matched."""
+        """Return the pairs and runs of a stretch that may be matched."""
         found: list[_Candidate] = []
         for i, t in enumerate(rows):
             for j, p in enumerate(columns):
@@ -196,14 +199,14 @@ class _Finder:
         return found
 
     def work(self, candidates: Sequence[_Candidate]) -> int:
-        """Characters times characters that it takes to compare candidates."""
+        """Return the cost of comparing candidates: characters times characters."""
         return sum(
             sum(len(self.truths[t]) for t in truths) * sum(len(self.preds[p]) for p in preds)
             for _, _, truths, preds in candidates
         )
 
     def _runs(self, whole: str, parts: Sequence[str], places: range, start: int) -> list[int]:
-        """Lengths from 2 on of runs whose members occur in the whole: short ones, and the longest.
+        """Return lengths from 2 on of runs whose members occur in the whole: short ones, and the longest.
 
         In the longest run some members may be unlike, if most of its characters are in the others. It is
         looked for only where it cannot be extended to the left.
@@ -225,7 +228,9 @@ class _Finder:
         return [*found, longest] if longest > len(found) + 1 and is_first else found
 
     def _may_answer(self, a: str, b: str) -> bool:
-        """Whether one may hold the other, or short ones are alike: few wrong letters spoil all 3-grams."""
+        """Return whether one may hold the other, or short ones are alike: few wrong letters spoil all
+        3-grams.
+        """
         if self._contains(a, b) or self._contains(b, a):
             return True
         return max(len(a), len(b)) <= _SHORT and ned(a.casefold(), b.casefold()) <= MAX_NED
@@ -237,7 +242,9 @@ class _Finder:
         return len(grams & self._grams(whole)) >= _CONTAINED * len(grams)
 
     def _grams(self, text: str) -> set[str]:
-        """Case is folded: a heading in capitals is the same heading, and its edits are what it costs."""
+        """Return the n-grams without case: a heading in capitals is the same heading, and its edits are its
+        cost.
+        """
         if text not in self.grams:
             folded = text.casefold()
             self.grams[text] = {folded[i : i + 3] for i in range(max(1, len(folded) - 2))}
@@ -247,7 +254,7 @@ class _Finder:
 def _moved(
     truths: Sequence[str], preds: Sequence[str], matches: Sequence[BlockMatch], *, compares: bool
 ) -> list[BlockMatch]:
-    """What is left on both sides, wherever it stands."""
+    """Match blocks that are left on both sides, wherever they stand."""
     open_truths, open_preds = _left(truths, preds, matches)
     found: list[BlockMatch] = []
     by_text: dict[str, list[int]] = defaultdict(list)
@@ -263,7 +270,9 @@ def _moved(
         return found
 
     def unlike(truth: str, pred: str) -> float:
-        """Normalised distance without regard to case, which only decides between equally alike ones."""
+        """Return normalised distance without regard to case, which only decides between equally alike
+        ones.
+        """
         return ned(truth.casefold(), pred.casefold()) + 1e-4 * ned(truth, pred)
 
     costs = np.array([[unlike(truths[t], preds[p]) for p in columns] for t in rows])

@@ -7,7 +7,7 @@ from parsemark.model import Cell, Table
 
 
 def stack_tables(tables: Sequence[Table]) -> Table:
-    """One table below the other; a fragment that repeats the first one's leading rows loses them.
+    """Return one table below the other; a fragment that repeats the first one's leading rows loses them.
 
     A table that was cut in two usually repeats its header on the second part. Leading rows that are equal
     in all their texts are taken for such a repetition.
@@ -23,7 +23,7 @@ def stack_tables(tables: Sequence[Table]) -> Table:
 
 
 def join_tables(tables: Sequence[Table]) -> Table:
-    """One table beside the other, the first on the left; shorter ones end in holes."""
+    """Return one table beside the other, the first on the left; shorter ones end in holes."""
     cells: list[Cell] = []
     n_cols = 0
     for table in tables:
@@ -33,12 +33,12 @@ def join_tables(tables: Sequence[Table]) -> Table:
 
 
 def slice_rows(table: Table, start: int, stop: int) -> Table:
-    """The rows from `start` up to `stop`; cells that span the cut are shortened."""
+    """Return the rows from `start` up to `stop`; cells that span the cut are shortened."""
     return table.without(rows={*range(start), *range(stop, table.n_rows)})
 
 
 def repeated_rows(first: Table, other: Table) -> int:
-    """How many leading rows of `other` repeat those of `first`; never all of them."""
+    """Return how many leading rows of `other` repeat those of `first`; never all of them."""
     if first.n_cols != other.n_cols:
         return 0
     count = 0

@@ -12,20 +12,20 @@ Distances = NDArray[np.float64]
 
 
 def ned(a: str, b: str) -> float:
-    """Levenshtein distance over the longer length; 0 for two empty texts."""
+    """Return Levenshtein distance over the longer length; 0 for two empty texts."""
     longer = max(len(a), len(b))
     return kernel.levenshtein(a, b) / longer if longer else 0.0
 
 
 def ned_matrix(truths: Sequence[str], preds: Sequence[str]) -> Distances:
-    """Normalised distance of each truth (rows) to each prediction (columns)."""
+    """Return normalised distance of each truth (rows) to each prediction (columns)."""
     lengths = np.maximum.outer([len(t) for t in truths] or [0], [len(p) for p in preds] or [0])
     plain = distance_matrix(truths, preds)
     return plain / np.maximum(lengths, 1) if plain.size else plain
 
 
 def distance_matrix(truths: Sequence[str], preds: Sequence[str]) -> Distances:
-    """Levenshtein distances."""
+    """Return Levenshtein distances."""
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 
@@ -35,7 +35,7 @@ def distance_matrix(truths: Sequence[str], preds: Sequence[str]) -> Distances:
 
 
 def assignment(costs: Distances) -> list[tuple[int, int]]:
-    """Row and column pairs of the cheapest assignment, by row."""
+    """Return row and column pairs of the cheapest assignment, by row."""
     if costs.size == 0:
         return []
     rows, cols = linear_sum_assignment()(costs)

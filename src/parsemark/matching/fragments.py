@@ -49,18 +49,18 @@ class PieceClaims:
 
     @cached_property
     def sizes(self) -> Floats:
-        """(truths, predictions): 3-grams that a prediction may give to a truth."""
+        """Return (truths, predictions): 3-grams that a prediction may give to a truth."""
         return np.array([claim.sum(axis=1) for claim in self.claims])
 
     def gains(self, truth: int, left: Floats) -> Floats:
-        """Of each prediction, what it would be worth to a truth of which these 3-grams are not held yet."""
+        """Return for each prediction its gain for a truth of which these 3-grams are not held yet."""
         size = self.sizes[truth]
         new = np.minimum(self.claims[truth], left).sum(axis=1)
         foreign = np.minimum(self.foreign[truth], MOST_FOREIGN * size)
         return np.asarray(new - HELD_TWICE * (size - new) - foreign + PLACE * size * self.inside[truth])
 
     def disorder(self, p: int, t: int, others: Sequence[tuple[int, int]]) -> float:
-        """What it costs that `p` is a piece of `t` while the others are pieces of theirs."""
+        """Return the cost of making `p` a piece of `t` while the others are pieces of theirs."""
         total = 0.0
         for q, u in others:
             if u != t:
@@ -113,7 +113,7 @@ def claim_pieces(
 
 
 def _heights(whole: Element, bag: Bag) -> Floats:
-    """Where in a table each 3-gram of its cells is in the mean, from 0 to 1."""
+    """Return where in a table each 3-gram of its cells is in the mean, from 0 to 1."""
     if whole.table is None:
         return np.full(len(bag), 0.5)
     sums: Bag = Counter()
@@ -125,7 +125,8 @@ def _heights(whole: Element, bag: Bag) -> Floats:
 
 
 def assign_pieces(pieces: PieceClaims) -> list[int | None]:
-    """For each prediction the truth that it is a piece of, or None: the best assignment, by branch and bound.
+    """Return for each prediction the truth that it is a piece of, or None: the best assignment, by branch and
+    bound.
 
     What a piece adds only becomes less as others are given to its truth, so the gains of the pieces that are
     left bound what is to come. A page on which that takes too long gets the best that was found until then.

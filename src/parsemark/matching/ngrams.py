@@ -48,7 +48,7 @@ def match_by_ngrams(truth: Sequence[Element], pred: Sequence[Element]) -> Conten
 def _grouped(
     truth: Sequence[Element], pred: Sequence[Element], truth_bags: Sequence[Bag], pred_bags: Sequence[Bag]
 ) -> dict[int, list[int]]:
-    """The predictions that answer each truth: one, or its pieces in their order."""
+    """Return the predictions that answer each truth: one, or its pieces in their order."""
     similarity = np.array([[multiset_f1(t, p) if t and p else 0.0 for p in pred_bags] for t in truth_bags])
     similarity = similarity.reshape(len(truth_bags), len(pred_bags))
     pairs = {pair for pair in best_pairs(similarity, FOUND_F1) if similarity[pair] >= MIN_PAIR_F1}
@@ -65,7 +65,7 @@ def _grouped(
 
 
 def _cell_bag(element: Element) -> Bag:
-    """3-grams that do not reach over the border of a cell."""
+    """Return 3-grams that do not reach over the border of a cell."""
     if element.table is None:
         return text_bag(element.text or "")
     return Counter(gram for cell in element.table.cells for gram in text_bag(cell.text).elements())
@@ -86,7 +86,7 @@ class _NgramMatcher:
         """For each truth that was found in a merged prediction, the truths that it was merged with."""
 
     def find_merged(self) -> None:
-        """Give merged predictions to the truth, of all that they hold, whose rows are held best."""
+        """Match merged predictions with the truth, of all that they hold, whose rows are held best."""
         owner = {cols[0]: row for row, cols in self.groups.items() if len(cols) == 1}
         members = {col: [row] for col, row in owner.items()}
         held = {col: self.truth_bags[row] for col, row in owner.items()}
@@ -106,7 +106,7 @@ class _NgramMatcher:
                 self.merged[kept] = [row for row in rows if row != kept]
 
     def _keep_best(self, rows: Sequence[int], table: Table | None) -> int:
-        """The truth that keeps a merged prediction; its answer is its run of the prediction's rows."""
+        """Return the truth that keeps a merged prediction; its answer is its run of the prediction's rows."""
         truths = [t for row in rows if (t := self.truth[row].table) is not None]
         self.answers.pop(rows[0], None)
         if table is None or len(truths) < len(rows):
@@ -120,7 +120,7 @@ class _NgramMatcher:
         return rows[best]
 
     def result(self) -> ContentMatching:
-        """All matches, with the tables that answer."""
+        """Return all matches, with the tables that answer."""
         matches = []
         for row, element in enumerate(self.truth):
             found = [self.pred[col] for col in self.groups.get(row, ())]
@@ -140,13 +140,15 @@ class _NgramMatcher:
 
 
 def _added_share(before: Bag, bag: Bag, pred_bag: Bag) -> float:
-    """How much of a truth a prediction holds besides that of others: equal tables must be there twice."""
+    """Return how much of a truth a prediction holds besides that of others: equal tables must be there
+    twice.
+    """
     added = shared_count(before + bag, pred_bag) - shared_count(before, pred_bag)
     return added / bag.total()
 
 
 def _deal_rows(truths: Sequence[Table], merged: Table) -> list[tuple[int, int]]:
-    """Contiguous row runs of `merged`, one for each truth, with the largest total row similarity."""
+    """Return contiguous row runs of `merged`, one for each truth, with the largest total row similarity."""
     affinity = np.array([_row_affinity(truth, merged) for truth in truths])
     rows = np.arange(merged.n_rows)
     centre = [float((a * rows).sum() / a.sum()) if a.sum() > 0 else 0.0 for a in affinity]
@@ -172,14 +174,14 @@ def _deal_rows(truths: Sequence[Table], merged: Table) -> list[tuple[int, int]]:
 
 
 def _row_affinity(truth: Table, merged: Table) -> list[float]:
-    """For each row of `merged` how well its most similar row of `truth` fits."""
+    """Return for each row of `merged` how well its most similar row of `truth` fits."""
     truth_rows = [text_bag(" ".join(row)) for row in truth.text_rows()]
     merged_rows = [text_bag(" ".join(row)) for row in merged.text_rows()]
     return [max((multiset_f1(t, m) for t in truth_rows if t and m), default=0.0) for m in merged_rows]
 
 
 def put_together(truth: Element, found: Sequence[Element]) -> Table | None:
-    """The pieces of a table below or beside each other, whichever resembles its rows more."""
+    """Return the pieces of a table below or beside each other, whichever resembles its rows more."""
     pieces = [piece for piece in found if piece.table is not None]
     tables = [piece.table for piece in pieces if piece.table is not None]
     if len(tables) < 2 or truth.table is None:

@@ -82,7 +82,7 @@ class PageEvidence:
 
 
 def agreement(count: Callable[[str], Any]) -> tuple[Any, Any]:
-    """Twice the words kept in place, over the words of page and output together, from their counts.
+    """Return twice the words kept in place, over the words of page and output together, from their counts.
 
     A word in another place is not kept here, so words that are heaped up in any order gain nothing.
     """
@@ -109,7 +109,9 @@ def compare(seen: SeenPage, prediction: Prediction, text: str | None = None) -> 
 
 
 def _page_atoms(seen: SeenPage, asked: Sequence[Box] | None) -> Iterator[PageAtom]:
-    """The visible words; nobody asks for running heads, what is outside of boxes, and what has no meaning."""
+    """Yield the visible words; nobody asks for running heads, what is outside of boxes, and what has no
+    meaning.
+    """
     shown = [word for word in seen.words if word.shown]
     heights: dict[int, float] = {}
     for word in shown:
@@ -128,7 +130,9 @@ def _page_atoms(seen: SeenPage, asked: Sequence[Box] | None) -> Iterator[PageAto
 
 
 def output_words(prediction: Prediction, known: Set[str] = frozenset()) -> list[str]:
-    """The words of an output as they are compared; `known` ones tell whether notation is to be folded."""
+    """Return the words of an output as they are compared; `known` ones tell whether notation is to be
+    folded.
+    """
     return [atom.text for atom in _output_atoms(prediction, known)]
 
 
@@ -137,7 +141,7 @@ def _output_atoms(prediction: Prediction, known: Set[str]) -> Iterator[OutputAto
 
 
 def gives_tables_alone(prediction: Prediction) -> bool:
-    """Whether an output has no text beside tables; one of a page without tables is empty."""
+    """Return whether an output has no text beside tables; one of a page without tables is empty."""
     return prediction.text is None and all(e.table is not None for e in prediction.elements)
 
 
@@ -153,7 +157,9 @@ def _said(element: Element, known: Set[str]) -> Iterator[OutputAtom]:
 
 
 def _folded(text: str, known: Set[str]) -> tuple[OutputAtom, ...]:
-    """The words of a text as it stands, or of what its notation means, whichever the page knows better."""
+    """Return the words of a text as it stands, or of what its notation means, whichever the page knows
+    better.
+    """
     text = _WITHIN.sub("", text)
     readings = [text]
     if "<" in text:
@@ -189,7 +195,9 @@ def _counted(statuses: WordComparison) -> Counter[str]:
 
 
 def _findings(statuses: WordComparison, places: Sequence[OutputPlace | None]) -> Iterator[WordFinding]:
-    """Neighbours of a line with the same status together; then the words that are only in the output."""
+    """Yield neighbours of a line with the same status together; then the words that are only in the
+    output.
+    """
     kinds = ["moved" if i in statuses.moved else str(status) for i, status in enumerate(statuses.of_page)]
     for (kind, _), group in groupby(range(len(kinds)), lambda i: (kinds[i], statuses.page[i].line)):
         if kind in PAGE_STATUSES[1:]:
@@ -228,7 +236,9 @@ def _span(places: Sequence[OutputPlace | None]) -> tuple[int, int] | None:
 
 
 def word_places(output: Sequence[str], text: str) -> Iterator[OutputPlace | None]:
-    """Where each word of an output stands in its text, by the longest common sequence; None if nowhere."""
+    """Return where each word of an output stands in its text, by the longest common sequence; None if
+    nowhere.
+    """
     placed = list(placed_words(text))
     found: list[OutputPlace | None] = [None] * len(output)
     for block in LCSseq.opcodes(output, [word for word, _ in placed]).as_matching_blocks():
@@ -238,7 +248,7 @@ def word_places(output: Sequence[str], text: str) -> Iterator[OutputPlace | None
 
 
 def placed_words(text: str) -> Iterator[tuple[str, OutputPlace]]:
-    """The words of a text as they are compared, and where they stand in it."""
+    """Yield the words of a text as they are compared, and where they stand in it."""
     offset = 0
     for number, line in enumerate(text.split("\n"), 1):
         for piece in _PIECE.finditer(line):

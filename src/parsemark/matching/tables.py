@@ -23,14 +23,14 @@ ORDER_RULE = "order"  # the first with the first, as boards do it that join or n
 
 
 def is_positive(confidence: float | None) -> bool:
-    """Whether a prediction counts as a table: its confidence is above the threshold, or not known."""
+    """Return whether a prediction counts as a table: its confidence is above the threshold, or not known."""
     return confidence is None or confidence > CONFIDENCE_THRESHOLD
 
 
 def match_one_to_one(
     rule: str, truth: Sequence[Element], pred: Sequence[Element], confident: Sequence[bool] | None = None
 ) -> Matching:
-    """The best assignment by a rule; see `assign`."""
+    """Return the best assignment by a rule; see `assign`."""
     if rule == ORDER_RULE:
         truth = sorted(truth, key=lambda e: float("inf") if e.order is None else e.order)
     return assign(rule, _ids(truth), _ids(pred), _similarity(rule, truth, pred), confident)
@@ -39,7 +39,7 @@ def match_one_to_one(
 def rank_one_to_one(
     rule: str, truth: Sequence[Element], pred: Sequence[Element], confidence: Sequence[float]
 ) -> Matching:
-    """The assignment by a rule in order of confidence; see `assign_by_confidence`."""
+    """Return the assignment by a rule in order of confidence; see `assign_by_confidence`."""
     return assign_by_confidence(rule, _ids(truth), _ids(pred), _similarity(rule, truth, pred), confidence)
 
 
@@ -48,7 +48,7 @@ def _ids(elements: Sequence[Element]) -> list[str]:
 
 
 def _similarity(rule: str, truth: Sequence[Element], pred: Sequence[Element]) -> Similarity:
-    """How alike each truth (rows) and each prediction are; 0 where one has no box, or no text."""
+    """Return how alike each truth (rows) and each prediction are; 0 where one has no box, or no text."""
     if rule == ORDER_RULE:
         return np.eye(len(truth), len(pred))
     if rule == BOX_RULE:
@@ -61,17 +61,17 @@ def _similarity(rule: str, truth: Sequence[Element], pred: Sequence[Element]) ->
 
 
 def table_text(table: Table) -> str:
-    """The texts of all cells in reading order."""
+    """Return the texts of all cells in reading order."""
     return " ".join(cell.text for cell in table.cells)
 
 
 def element_text(element: Element) -> str:
-    """The content of an element as text; empty where it has none."""
+    """Return the content of an element as text; empty where it has none."""
     return element.text or "" if element.table is None else table_text(element.table)
 
 
 def content_bag(table: Table, variant: Variant = "literal") -> Bag:
-    """The multiset of 2-grams of 2-character chunks that stands for a table.
+    """Return the multiset of 2-grams of 2-character chunks that stands for a table.
 
     `literal` is the paper read literally: one chunk sequence through the whole table. `per_cell` starts anew
     in each cell, `overlapping` takes a chunk at every character; both survive a character more or less.
@@ -82,7 +82,7 @@ def content_bag(table: Table, variant: Variant = "literal") -> Bag:
 
 
 def best_pairs(similarity: Similarity, threshold: float = THETA) -> list[tuple[int, int]]:
-    """The pairs of the best assignment; pairs without any similarity are left out.
+    """Return the pairs of the best assignment; pairs without any similarity are left out.
 
     Best is the one with the most pairs above the threshold, and of these the one with the largest sum: two
     tables that are found must not become one that is found perfectly. Deterministic: the solver is, and rows

@@ -83,7 +83,9 @@ class OutputAtom(NamedTuple):
 
 @lru_cache(20_000)
 def spaced_atoms(text: str) -> tuple[OutputAtom, ...]:
-    """The words and numbers of a text, as they are compared, each with what parts it from the one before."""
+    """Return the words and numbers of a text, as they are compared, each with what parts it from the one
+    before.
+    """
     folded = text.casefold()
     if not text.isascii():
         folded = _LONE_ACCENT.sub("", without_accents(_RAISED.sub(" ", text))).casefold()
@@ -97,7 +99,7 @@ def spaced_atoms(text: str) -> tuple[OutputAtom, ...]:
 
 
 def atoms(text: str) -> tuple[str, ...]:
-    """The words and numbers of a text, as they are compared.
+    """Return the words and numbers of a text, as they are compared.
 
     >>> atoms("Déjà-vu of 1,234.50 €")
     ('deja', 'vu', 'of', '1234.50')
@@ -108,12 +110,12 @@ def atoms(text: str) -> tuple[str, ...]:
 
 
 def is_number(atom: str) -> bool:
-    """Whether it begins with a digit."""
+    """Return whether it begins with a digit."""
     return atom[:1].isdigit()
 
 
 def counts(atom: str) -> bool:
-    """Whether it says something by itself: a number, a sign of Chinese, or more than one letter."""
+    """Return whether it says something by itself: a number, a sign of Chinese, or more than one letter."""
     return len(atom) > 1 or is_number(atom) or _SIGN.match(atom) is not None
 
 
@@ -205,7 +207,7 @@ def _anchor(found: WordComparison) -> None:
 def _steady(
     pairs: Sequence[tuple[int, int]], words: Sequence[str], *, once: bool
 ) -> Iterator[tuple[int, int]]:
-    """Pairs beside another pair, on both sides; a word that the page has once needs no neighbour."""
+    """Yield pairs beside another pair, on both sides; a word that the page has once needs no neighbour."""
     known = set(pairs)
     number = Counter(words)
     for i, j in pairs:
@@ -240,7 +242,9 @@ def _regroup(found: WordComparison) -> None:
 def _regrouped(
     found: WordComparison, own: Sequence[int], other: Sequence[int], vocabulary: Set[str]
 ) -> WordStatus:
-    """What became of words with the same letters as some of the output, by the places of the blanks."""
+    """Return the status of words that have the same letters as part of the output, by the places of the
+    blanks.
+    """
     if not _says_the_same_numbers(found, own, other):
         return WordStatus.ALTERED
     ours, theirs = [found.page[i].text for i in own], [found.output[j] for j in other]
@@ -260,12 +264,12 @@ def _regrouped(
 
 
 def _starts(words: Sequence[str]) -> list[int]:
-    """Where each word but the first begins, if they are written without blanks."""
+    """Return where each word but the first begins, if they are written without blanks."""
     return list(accumulate(map(len, words)))[:-1]
 
 
 def _takes_blank(text: str, at: int) -> bool:
-    """Whether the script of what stands on both sides of a place uses blanks."""
+    """Return whether the script of what stands on both sides of a place uses blanks."""
     return not any(_NO_BLANKS.match(sign) for sign in text[max(0, at - 1) : at + 1])
 
 
@@ -284,7 +288,9 @@ def _touching(found: WordComparison) -> None:
 
 
 def _says_the_same_numbers(found: WordComparison, own: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether words that are put together otherwise leave numbers as they are, or group their thousands."""
+    """Return whether words that are put together otherwise leave numbers as they are, or group their
+    thousands.
+    """
     ours, theirs = [found.page[i].text for i in own], [found.output[j] for j in other]
     if [*filter(is_number, ours)] == [*filter(is_number, theirs)]:
         return True
@@ -316,7 +322,7 @@ def _glued(found: WordComparison) -> None:
 
 
 def _spelling(found: WordComparison, start: int, said: str) -> range:
-    """The words from one on that spell a text together; none if they do not."""
+    """Return the words from one on that spell a text together; none if they do not."""
     at, end = 0, start
     while at < len(said) and end < len(found.page) and said.startswith(found.page[end].text, at):
         at, end = at + len(found.page[end].text), end + 1
@@ -324,7 +330,7 @@ def _spelling(found: WordComparison, start: int, said: str) -> range:
 
 
 def _joins(statuses: Sequence[WordStatus], wanted: WordStatus) -> Iterator[tuple[int, ...]]:
-    """Stretches of neighbours of which nothing is known yet, the longest first."""
+    """Yield stretches of neighbours of which nothing is known yet, the longest first."""
     runs = _runs(statuses, wanted)
     for size in range(_MAX_JOINED, 0, -1):
         for run in runs:
@@ -359,12 +365,12 @@ def _alter(found: WordComparison) -> None:
 
 
 def _differ_by_one(one: str, other: str) -> bool:
-    """Whether two numbers of at least three digits, equally long, differ in one of them."""
+    """Return whether two numbers of at least three digits, equally long, differ in one of them."""
     return len(one) > 2 and sum(a != b for a, b in zip(one, other, strict=True)) == 1
 
 
 def _rest(found: WordComparison) -> None:
-    """What is left of both sides and equal was kept; if both have it equally often, in the same order."""
+    """Mark equal remaining words as kept; if both sides have a word equally often, keep its order."""
     left, wanted = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
     for j, status in enumerate(found.of_output):
         if status is WordStatus.INVENTED:
@@ -378,7 +384,7 @@ def _rest(found: WordComparison) -> None:
 
 
 def _strayed(found: WordComparison) -> Iterator[int]:
-    """Kept words of lines that stand elsewhere, and beside none of their neighbours."""
+    """Yield kept words of lines that stand elsewhere, and beside none of their neighbours."""
     for cell in _cells(found.page, {i: atom.box for i, atom in enumerate(found.page)}):
         if sum(counts(found.page[i].text) for i in cell) < 2 or found.page[cell[0]].line < 0:
             continue
@@ -413,7 +419,7 @@ def _pass_single_kana(statuses: list[WordStatus], words: Sequence[str]) -> None:
 
 
 def _extras(found: WordComparison, hidden: Sequence[str], beside: Sequence[str]) -> None:
-    """Say where words of the output come from that answer nothing on the page."""
+    """Record the origin of output words that match nothing on the page."""
     seen, near = _known([atom.text for atom in found.page])
     near |= {(found.page[one[-1]].text, found.page[other[0]].text) for one, other in found.neighbours}
     (layer, layer_near), allowed = _known(hidden), set(beside)
@@ -433,20 +439,20 @@ def _extras(found: WordComparison, hidden: Sequence[str], beside: Sequence[str])
 
 
 def _known(words: Sequence[str]) -> tuple[set[str], set[tuple[str, str]]]:
-    """Words of a text and which of them follow each other; two that a hyphen may part are also one."""
+    """Return words of a text and which of them follow each other; two that a hyphen may part are also one."""
     joined = [a + b for a, b in pairwise(words)]
     pairs = {*pairwise(words), *zip(words, joined[1:], strict=False), *zip(joined, words[2:], strict=False)}
     return {*words, *joined}, pairs
 
 
 def _runs(statuses: Sequence[WordStatus], wanted: WordStatus) -> list[list[int]]:
-    """Neighbours with the same status."""
+    """Return neighbours with the same status."""
     places = enumerate(k for k, status in enumerate(statuses) if status is wanted)
     return [[k for _, k in run] for _, run in groupby(places, key=lambda place: place[1] - place[0])]
 
 
 def neighbours(page: Sequence[PageAtom]) -> Iterator[Stretches]:
-    """Stretches of words of which the first comes before the second in every way to read a page.
+    """Yield stretches of words of which the first comes before the second in every way to read a page.
 
     The first is left of the second, or above it; both the place on the page and the order of the file must
     say so, and lines must run from left to right.
@@ -470,7 +476,7 @@ def neighbours(page: Sequence[PageAtom]) -> Iterator[Stretches]:
 
 
 def _turns(page: Sequence[PageAtom]) -> list[int]:
-    """By how many degrees each word's line is to be turned to run to the right; usually by none.
+    """Return by how many degrees each word's line is to be turned to run to the right; usually 0.
 
     A line runs from its first word to its last one; a single word is as its shape says, and runs upwards.
     """
@@ -486,7 +492,7 @@ def _turns(page: Sequence[PageAtom]) -> list[int]:
 
 
 def _cells(page: Sequence[PageAtom], boxes: Mapping[int, Box]) -> list[list[int]]:
-    """Words of a line that stand together: a line of prose, or what a cell of a table says."""
+    """Return words of a line that stand together: a line of prose, or what a cell of a table says."""
     cells: list[list[int]] = []
     for i, box in boxes.items():
         if cells and page[cells[-1][-1]].line == page[i].line:
@@ -500,7 +506,7 @@ def _cells(page: Sequence[PageAtom], boxes: Mapping[int, Box]) -> list[list[int]
 
 
 def _before(hulls: Sequence[Box]) -> Iterator[tuple[int, int]]:
-    """Of each box, the next ones above and the next one left of it that the file has before it."""
+    """Yield for each box the next ones above and the next one left of it that the file has before it."""
     import numpy as np
 
     x0, y0, x1, y1 = np.array([(b.x0, b.y0, b.x1, b.y1) for b in hulls]).reshape(-1, 4).T
@@ -524,7 +530,7 @@ def _before(hulls: Sequence[Box]) -> Iterator[tuple[int, int]]:
 
 
 def moved(pairs: Sequence[Stretches], place: Sequence[int | None]) -> Iterator[int]:
-    """Words of stretches that stand before what they follow.
+    """Yield words of stretches that stand before what they follow.
 
     Of both, that one has moved which went farther from its place: what stands between two paragraphs that
     change places is out of order with both, and has not moved. If both went equally far, the smaller one.
@@ -553,7 +559,9 @@ def moved(pairs: Sequence[Stretches], place: Sequence[int | None]) -> Iterator[i
 
 
 def _ways(place: Sequence[int | None]) -> dict[int, float]:
-    """How far each word went from its place among those of the page, beyond what most around it went."""
+    """Return how far each word went from its place among those of the page, beyond what most around it
+    went.
+    """
     import numpy as np
 
     here = [i for i, at in enumerate(place) if at is not None]

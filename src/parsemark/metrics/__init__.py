@@ -64,7 +64,7 @@ _ROUNDING = 1e-9  # a value may lie so far outside of its range
 
 @lru_cache(maxsize=256)
 def get_metric(spec: str) -> Metric[Any]:
-    """The metric that a spec such as `teds(structure_only=true)` names.
+    """Return the metric that a spec such as `teds(structure_only=true)` names.
 
     Raises:
         UnknownNameError: No metric has that name; the error carries the nearest ones.
@@ -84,7 +84,7 @@ def get_metric(spec: str) -> Metric[Any]:
 
 
 def list_metrics() -> list[Metric[Any]]:
-    """All metrics that work, with default options, by name."""
+    """Return all metrics that work, with default options, by name."""
     found = []
     for name in METRICS:
         with contextlib.suppress(PluginError):
@@ -125,7 +125,9 @@ def score_prepared(metric: Metric[Any], truth: TableInput, pred: TableInput) -> 
 
 
 def guarded(metric: Metric[Any], scoring: Callable[[], Score]) -> Score:
-    """The border of a batch: a fault of a metric, ours or a plug-in's, costs only the score at hand."""
+    """Return the border of a batch: a fault of a metric, ours or a plug-in's, costs only the score at
+    hand.
+    """
     try:
         score = scoring()
         low, high = metric.metadata.range

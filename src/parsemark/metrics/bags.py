@@ -51,7 +51,7 @@ class ContentJaccard(Metric[TableInput]):
     variant: Literal["literal", "per_cell", "overlapping"] = "literal"
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
-        """The value for one pair."""
+        """Return the value for one pair."""
         return multiset_jaccard(content_bag(truth.table, self.variant), content_bag(pred.table, self.variant))
 
 
@@ -76,7 +76,7 @@ class CellF1(Metric[TableInput]):
     metadata = Metadata("F1 of cells after notation folding", "parsemark", _BRUTE_FORCE, symmetric=True)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
-        """The value for one pair."""
+        """Return the value for one pair."""
         return multiset_f1(_cell_bag(truth), _cell_bag(pred))
 
 
@@ -101,7 +101,7 @@ class RowF1(Metric[TableInput]):
     metadata = Metadata("F1 of rows after notation folding", "parsemark", _BRUTE_FORCE, symmetric=True)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
-        """The value for one pair."""
+        """Return the value for one pair."""
         return multiset_f1(_row_bag(truth), _row_bag(pred))
 
 
@@ -134,7 +134,7 @@ class Dar(Metric[TableInput]):
     )
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
-        """The value for one pair."""
+        """Return the value for one pair."""
         a, b = _relations(truth.table), _relations(pred.table)
         if not a and not b:
             a, b = (Counter(filter(None, map(_dense, side.table.cells))) for side in (truth, pred))
@@ -142,7 +142,7 @@ class Dar(Metric[TableInput]):
 
 
 def folded_cells(table: TableInput) -> list[str]:
-    """The texts of a table's cells after notation folding."""
+    """Return the texts of a table's cells after notation folding."""
     return [fold_notation(cell.text) for cell in table.table.cells]
 
 
@@ -151,7 +151,7 @@ def _cell_bag(table: TableInput) -> Bag:
 
 
 def _row_bag(table: TableInput) -> Bag:
-    """Rows of texts: a spanning cell repeats its text, a hole is empty, empty ends are cut off."""
+    """Return rows of texts: a spanning cell repeats its text, a hole is empty, empty ends are cut off."""
     folded = [*table.derive(folded_cells), ""]  # a hole is cell -1
     rows = ([folded[i] for i in row] for row in table.table.grid)
     return Counter(tuple(row[: max(k for k, t in enumerate(row, 1) if t)]) for row in rows if any(row))

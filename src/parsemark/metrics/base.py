@@ -52,7 +52,8 @@ class Metadata:
     short_label: str = ""  # how it is called in a table's head, beside other words; else its label
 
     def credit(self, value: float) -> float:
-        """What a value earns, from 0 (nothing) to 1 (all), whatever the metric's range and direction.
+        """Return the credit for a value, from 0 (nothing) to 1 (all), whatever the metric's range and
+        direction.
 
         The best value earns 1. Where higher is better, 0 and less earn nothing; where lower is better, the
         largest value does.
@@ -81,10 +82,10 @@ class Metric(ABC, Generic[InputT]):
 
     @abstractmethod
     def compute(self, truth: InputT, pred: InputT) -> float | tuple[float, Mapping[str, Any]]:
-        """The value, or the value and its explanation. May raise FormatError."""
+        """Return the value, or the value and its explanation. May raise FormatError."""
 
     def score(self, truth: InputT, pred: InputT) -> Score:
-        """`compute` with failures as data."""
+        """Return `compute` with failures as data."""
         try:
             result = self.compute(truth, pred)
         except FormatError as error:

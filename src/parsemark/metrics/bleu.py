@@ -33,14 +33,14 @@ class Bleu(Metric[str]):
     metadata = Metadata("BLEU-4 of a text", "Papineni et al. 2002, BLEU", reference, kind="text")
 
     def compute(self, truth: str, pred: str) -> float:
-        """The value for one pair."""
+        """Return the value for one pair."""
         if not tokenize_13a(truth) and not tokenize_13a(pred):
             return 1.0
         return corpus_bleu([pred], [truth])
 
 
 def tokenize_13a(text: str) -> list[str]:
-    """Words and punctuation, as mteval-v13a cuts them.
+    """Return words and punctuation, as mteval-v13a cuts them.
 
     >>> tokenize_13a("3.5 cats, 2-3 dogs.")
     ['3.5', 'cats', ',', '2', '-', '3', 'dogs', '.']
@@ -55,7 +55,7 @@ def tokenize_13a(text: str) -> list[str]:
 
 
 def corpus_bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    """BLEU-4 of segments, each with one reference; 0 if some order has no match."""
+    """Return BLEU-4 of segments, each with one reference; 0 if some order has no match."""
     precisions, ratio = bleu_parts(hypotheses, references)
     if min(precisions) == 0:
         return 0.0
@@ -64,7 +64,9 @@ def corpus_bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
 
 
 def bleu_parts(hypotheses: Sequence[str], references: Sequence[str]) -> tuple[list[float], float]:
-    """The precisions of runs of 1 to 4 tokens, and the length of the hypotheses over the references'."""
+    """Return the precisions of runs of 1 to 4 tokens, and the length of the hypotheses over the
+    references'.
+    """
     matched, possible = [0] * ORDER, [0] * ORDER
     length_hypothesis = length_reference = 0
     for hypothesis, reference in zip(hypotheses, references, strict=True):
@@ -79,5 +81,5 @@ def bleu_parts(hypotheses: Sequence[str], references: Sequence[str]) -> tuple[li
 
 
 def token_ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
-    """Runs of n tokens, and how often each comes."""
+    """Return runs of n tokens, and how often each comes."""
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))

@@ -61,7 +61,7 @@ def _grams(blocks: Iterable[str]) -> Counter[str]:
 
 
 def _short_parts(blocks: Sequence[str], looked_for: Iterable[str]) -> set[str]:
-    """All stretches of blocks that are as long as one of the short blocks that are looked for in them.
+    """Return all stretches of blocks that are as long as one of the short blocks that are looked for in them.
 
     A table of numbers has thousands of such; to look through the other side for each takes far too long.
     """
@@ -70,7 +70,9 @@ def _short_parts(blocks: Sequence[str], looked_for: Iterable[str]) -> set[str]:
 
 
 def _uncovered(block: str, other: Counter[str], short_parts: set[str]) -> list[tuple[int, int]]:
-    """The stretches of a block of which no 5-gram occurs on the other side; a short block is found whole."""
+    """Return the stretches of a block of which no 5-gram occurs on the other side; a short block is found
+    whole.
+    """
     if not block:
         return []
     if len(block) < SIZE:
@@ -83,7 +85,7 @@ def _uncovered(block: str, other: Counter[str], short_parts: set[str]) -> list[t
 
 
 def _repeated(block: str, left: Counter[str]) -> int:
-    """Characters whose 5-grams are in the truth but were all used up by what came before."""
+    """Return characters whose 5-grams are in the truth but were all used up by what came before."""
     if len(block) < SIZE:
         return 0
     fresh = bytearray(len(block))

@@ -46,7 +46,7 @@ class FormulaError:
 
     @property
     def message(self) -> str:
-        """The error in words."""
+        """Return the error in words."""
         again = f" ({self.times} times)" if self.times > 1 else ""
         if self.written == self.given == CLOSE:
             return f"a root, fraction, script or other group ends elsewhere{again}."
@@ -80,12 +80,12 @@ class FormulaParameters:
     bend: float = 0.58  # power of the total: below 1, the first errors cost more than the next ones
 
     def weight(self, error: FormulaError) -> float:
-        """The weight of an error with its repetitions."""
+        """Return the weight of an error with its repetitions."""
         weight: float = getattr(self, error.kind)
         return weight * (1 + self.again * (error.times - 1))
 
     def score(self, total: float, size: int) -> float:
-        """The value for the weights of all errors of a formula of so many symbols."""
+        """Return the value for the weights of all errors of a formula of so many symbols."""
         return FULL_SCORE * math.exp(-((total / max(size, 1) ** self.size) ** self.bend))
 
 
@@ -125,7 +125,7 @@ class FormulaReader(Metric[str]):
     )
 
     def compute(self, truth: str, pred: str) -> tuple[float, Mapping[str, Any]]:
-        """The value and the errors."""
+        """Return value and the errors."""
         expected, given = read_formula(without_number(truth)), read_formula(without_number(pred))
         if not expected or not given:
             return (FULL_SCORE if expected == given else 0.0), {"errors": [], "n_errors": 0}
@@ -152,7 +152,7 @@ class FormulaReader(Metric[str]):
 def compare_formulas(
     truth: Symbols, pred: Symbols, weight: Callable[[FormulaError], float]
 ) -> tuple[list[FormulaError], int]:
-    """The differences of two formulas, and the symbols of the longer one; slashes may be fractions."""
+    """Return the differences of two formulas, and the symbols of the longer one; slashes may be fractions."""
     pairs = zip_longest(readings(truth), readings(pred))
     read = dict.fromkeys((expected or truth, given or pred) for expected, given in pairs)
     found = [(formula_errors(*pair), max(map(len, pair))) for pair in read]
@@ -161,7 +161,7 @@ def compare_formulas(
 
 
 def formula_errors(truth: Symbols, pred: Symbols) -> list[FormulaError]:
-    """The differences, equal ones taken together."""
+    """Return the differences, equal ones taken together."""
     counts: Counter[_Pair] = Counter()
     first: dict[_Pair, int] = {}
     in_text: set[_Pair] = set()
@@ -191,7 +191,9 @@ def formula_errors(truth: Symbols, pred: Symbols) -> list[FormulaError]:
 
 
 def _apart(written: str | None, given: str | None) -> list[_Pair]:
-    """A symbol in the place of a break, or of where a group ends or is cut, is one lost and one added."""
+    """Return a symbol in the place of a break, or of where a group ends or is cut, is one lost and one
+    added.
+    """
     marks = _BREAKS | _LAYOUT
     if written is None or given is None or (written in marks) == (given in marks):
         return [(written, given)]
@@ -199,7 +201,7 @@ def _apart(written: str | None, given: str | None) -> list[_Pair]:
 
 
 def _bars(counts: Counter[_Pair], first: dict[_Pair, int]) -> Iterable[FormulaError]:
-    """Fractions that are there, but cut elsewhere: what stands above is below."""
+    """Yield fractions that are there, but cut elsewhere: what stands above is below."""
     sides = [[pair for pair in counts if pair[side] == "over" != pair[1 - side]] for side in (0, 1)]
     moved = min(sum(counts[pair] for pair in pairs) for pairs in sides)
     if moved > 0:
@@ -207,7 +209,7 @@ def _bars(counts: Counter[_Pair], first: dict[_Pair, int]) -> Iterable[FormulaEr
 
 
 def _extents(counts: Counter[_Pair], first: dict[_Pair, int]) -> Iterable[FormulaError]:
-    """Groups that end elsewhere: what a root, a fraction or a script covers has changed.
+    """Yield groups that end elsewhere: what a root, a fraction or a script covers has changed.
 
     The end of a group that is lost or added with its beginning says nothing of its own.
     """
@@ -222,12 +224,12 @@ def _extents(counts: Counter[_Pair], first: dict[_Pair, int]) -> Iterable[Formul
 
 
 def _opens(symbol: str | None) -> bool:
-    """Whether a symbol begins a group."""
+    """Return whether a symbol begins a group."""
     return symbol is not None and len(symbol) > 1 and symbol.endswith("(")
 
 
 def without_number(source: str) -> str:
-    r"""A formula in LaTeX without the number of the equation at its end, which is set off by space.
+    r"""Return a formula in LaTeX without the number of the equation at its end, which is set off by space.
 
     >>> without_number(r"x=1 \quad (3)"), without_number("y=f(3)"), without_number("y=2a (3.2)")
     ('x=1 \\quad ', 'y=f(3)', 'y=2a ')
@@ -242,20 +244,22 @@ def without_number(source: str) -> str:
 
 
 def _is_mark(symbols: Symbols, position: int) -> bool:
-    """Whether a symbol is all that a script says: `v^*` is the name of something as `v^c` is."""
+    """Return whether a symbol is all that a script says: `v^*` is the name of something as `v^c` is."""
     inside = 0 < position < len(symbols) - 1
     return inside and symbols[position - 1] in _SCRIPTS and symbols[position + 1] == CLOSE
 
 
 def _is_renamed(written: str | None, given: str | None, times: int, truth: Symbols) -> bool:
-    """Whether a name is given everywhere by one that the formula does not use: it is still distinct."""
+    """Return whether a name is given everywhere by one that the formula does not use: it is still
+    distinct.
+    """
     if written is None or given is None or given in truth or truth.count(written) != times:
         return False
     return {_category(s, mark=False) for s in (written, given)} <= {"letter", "symbol"}
 
 
 def error_kind(written: str | None, given: str | None, *, mark: bool = False) -> str | None:
-    """What kind of error a pair is, of which one may be nothing; None if it changes nothing but the layout.
+    """Return the error type of a pair, one side of which may be nothing; None if only the layout differs.
 
     A `mark` is all that a script says.
     """
@@ -278,7 +282,7 @@ def error_kind(written: str | None, given: str | None, *, mark: bool = False) ->
 
 
 def _category(symbol: str, mark: bool) -> str:
-    """What a symbol does in a formula: number, structure, letter, symbol, or as `_SIGNS` says."""
+    """Return the role of a symbol in a formula: number, structure, letter, symbol, or as in `_SIGNS`."""
     if symbol.isdigit() or symbol in _CONSTANTS:
         return "number"
     if _opens(symbol) or symbol in _BREAKS:

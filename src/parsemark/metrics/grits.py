@@ -66,7 +66,7 @@ class GritsTop(Metric[TableInput]):
     overlap: Literal["union", "hull"] = "union"
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
-        """The value for one pair."""
+        """Return the value for one pair."""
         a, b = truth.derive(grids_of), pred.derive(grids_of)
         if a.size == 0 or b.size == 0:
             return float(a.size == b.size)
@@ -108,7 +108,7 @@ class GritsCon(Metric[TableInput]):
     mode: Literal["reference", "exact"] = "reference"
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
-        """The value for one pair."""
+        """Return the value for one pair."""
         a, b = truth.derive(grids_of), pred.derive(grids_of)
         if a.size == 0 or b.size == 0:
             return float(a.size == b.size)
@@ -140,7 +140,7 @@ class GritsAvg(Metric[TableInput]):
     metadata = Metadata("Grid table similarity: mean of topology and content", *MEAN_OF_METRICS)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
-        """The value for one pair."""
+        """Return the value for one pair."""
         return (GritsTop().compute(truth, pred) + GritsCon().compute(truth, pred)) / 2
 
 
@@ -157,17 +157,17 @@ class TableGrids:
 
     @property
     def size(self) -> int:
-        """Number of grid positions."""
+        """Return the number of grid positions."""
         return self.n_rows * self.n_cols
 
     @cached_property
     def n_characters(self) -> int:
-        """Characters of all cells."""
+        """Return characters of all cells."""
         return sum(map(len, self.texts))
 
     @cached_property
     def text_grid(self) -> Any:
-        """The kernel's grid of stripped texts; a hole is empty."""
+        """Return the kernel's grid of stripped texts; a hole is empty."""
         numbers: dict[str, int] = {"": 0}
         of_cell = [numbers.setdefault(text.strip(), len(numbers)) for text in self.texts]
         of_cell.append(0)  # holes: owner -1
@@ -176,7 +176,7 @@ class TableGrids:
 
     @cached_property
     def span_grid(self) -> Any:
-        """The kernel's grid of spans, each relative to its position; a hole spans only itself."""
+        """Return the kernel's grid of spans, each relative to its position; a hole spans only itself."""
         numbers: dict[tuple[int, int, int, int], int] = {_NO_SPAN: 0}
         ids = [0] * len(self.owners)
         for position, owner in enumerate(self.owners if self.spans else ()):
@@ -232,7 +232,7 @@ def _grids_without_spans(cells: RowCells) -> TableGrids:
 
 
 def grids_of(given: TableInput) -> TableGrids:
-    """The grids of a table that a metric was given."""
+    """Return the grids of a table that a metric was given."""
     if given.html is not None:
         return grids_of_cells(given.row_cells)
     table = given.table
@@ -248,7 +248,7 @@ def _check_grids(a: TableGrids, b: TableGrids) -> None:
 
 
 def _f_score(total: float, truth_size: int, pred_size: int) -> float:
-    """F1 with the reference's order of operations, so that values agree to the last bits."""
+    """Return F1 with the reference's order of operations, so that values agree to the last bits."""
     precision, recall = total / pred_size, total / truth_size
     return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
 
@@ -261,7 +261,7 @@ class Grits(NamedTuple):
 
 
 def grits(truth: AnyTable, pred: AnyTable, *, overlap: str = "union", mode: str = "reference") -> Grits:
-    """GriTS of two tables, topology and content; see `GritsTop` and `GritsCon`.
+    """Return GriTS of two tables, topology and content; see `GritsTop` and `GritsCon`.
 
     >>> grits("<table><tr><td>1</td></tr></table>", "<table><tr><td>2</td></tr></table>")
     Grits(top=1.0, con=0.0)

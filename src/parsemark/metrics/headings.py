@@ -15,7 +15,7 @@ class Heading:
 
 
 def parents(headings: Sequence[Heading]) -> list[int]:
-    """For each heading the index of the one above it; -1 for those at the top.
+    """Return for each heading the index of the one above it; -1 for those at the top.
 
     >>> parents([Heading("1", 2), Heading("1.1", 3), Heading("2", 2)])
     [-1, 0, -1]
@@ -33,7 +33,7 @@ def parents(headings: Sequence[Heading]) -> list[int]:
 def parent_accuracy(
     truth: Sequence[Heading], pred: Sequence[Heading], answers: Mapping[int, int]
 ) -> float | None:
-    """Share of the true headings whose parent is answered by the parent of their answer.
+    """Return the share of the true headings whose parent is answered by the parent of their answer.
 
     `answers` has the index of the prediction that answers a truth; a truth without one is wrong. None where
     there is no true heading.
@@ -49,7 +49,7 @@ def parent_accuracy(
 
 
 def tree_similarity(truth: Sequence[Heading], pred: Sequence[Heading]) -> float | None:
-    """1 − tree edit distance / size of the larger tree; 1 for the same tree, however deep it begins.
+    """Return 1 − tree edit distance / size of the larger tree; 1 for the same tree, however deep it begins.
 
     Inserting and deleting a heading costs 1, renaming one the normalised edit distance of the texts. None
     where neither side has a heading.

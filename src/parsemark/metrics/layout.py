@@ -42,14 +42,14 @@ class LayoutScores:
 
 
 def layout_class(category: str) -> str:
-    """The class of a category."""
+    """Return the class of a category."""
     return LAYOUT_MAP.get(category, category)
 
 
 def mean_average_precision(
     pages: Sequence[str], truth: Sequence[LayoutBox], pred: Sequence[LayoutBox]
 ) -> LayoutScores:
-    """COCO's AP over all pages that are evaluated, also those without predictions.
+    """Return COCO's AP over all pages that are evaluated, also those without predictions.
 
     Boxes of other classes than `LAYOUT_CLASSES` are left out.
     """
@@ -57,7 +57,7 @@ def mean_average_precision(
     images = {page: k for k, page in enumerate(dict.fromkeys(pages), 1)}
 
     def counted(boxes: Sequence[LayoutBox]) -> Iterator[tuple[float, dict[str, Any]]]:
-        """The boxes that count: score, and where each lies."""
+        """Yield the boxes that count: score, and where each lies."""
         for box in boxes:
             if box.category in numbers and box.page in images:
                 x0, y0, x1, y1 = box.box
@@ -120,7 +120,7 @@ Relation = tuple[LayoutBox, LayoutBox]  # a figure or table, and what belongs to
 
 
 def relation_scores(truth: Sequence[Relation], pred: Sequence[Relation]) -> dict[str, float | None]:
-    """Which caption belongs to what: precision, recall and F1, each None where it is taken over nothing.
+    """Return precision, recall and F1 of captions' owners, each None where it is taken over nothing.
 
     Both boxes must be found, each with its class; every relation answers one at most.
     """

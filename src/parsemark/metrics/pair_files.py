@@ -34,7 +34,9 @@ class PairScore:
     score: Score
 
     def as_json(self) -> str:
-        """The line of output: value and status, and message, errors and details where there are any."""
+        """Return the line of output: value and status, and message, errors and details where there are
+        any.
+        """
         score = self.score
         row: dict[str, Any] = {"id": self.id, "metric": score.metric, "value": score.value}
         row["status"] = score.status.value
@@ -51,7 +53,9 @@ ALL = "all"  # in place of a metric: every one that compares tables, with its de
 
 
 def expand_metrics(metrics: Sequence[str]) -> list[str]:
-    """The specs with `all` spelt out, each once, as they are stored; UsageError where one does not exist."""
+    """Return the specs with `all` spelt out, each once, as they are stored; raise UsageError where one does
+    not exist.
+    """
     tables = [str(metric) for metric in list_metrics() if metric.metadata.kind == "table"]
     named = (tables if spec.strip() == ALL else [str(get_metric(spec))] for spec in metrics)
     return list(dict.fromkeys(name for names in named for name in names))
@@ -165,7 +169,9 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _finite(text: str) -> float:
-    """`1e999` is JSON, but Python reads it as infinite and would write what no one else can read."""
+    """Refuse numbers like `1e999`, which JSON has, but Python reads as infinite and nothing else can read
+    back.
+    """
     return number if math.isfinite(number := float(text)) else _refuse_constant(text)
 
 
@@ -195,12 +201,12 @@ class MetricSummary:
 
     @property
     def mean(self) -> float | None:
-        """Mean over the values; None without any."""
+        """Return the mean over the values; None without any."""
         return statistics.fmean(self.values) if self.values else None
 
     @property
     def median(self) -> float | None:
-        """Median of the values; None without any."""
+        """Return the median of the values; None without any."""
         return statistics.median(self.values) if self.values else None
 
 
@@ -219,5 +225,5 @@ class PairSummary:
             self._values[score.metric].append(score.value)
 
     def rows(self) -> list[MetricSummary]:
-        """The result, one row per metric."""
+        """Return the result, one row per metric."""
         return [MetricSummary(m, tuple(v), self._failed[m]) for m, v in self._values.items()]

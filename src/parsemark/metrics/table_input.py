@@ -44,12 +44,14 @@ class RowCells:
     """Rowspan and colspan of the cells that cover several positions, by their place in `texts`."""
 
     def rows(self) -> Iterator[range]:
-        """The cells of each row, by their place in `texts`."""
+        """Return the cells of each row, by their place in `texts`."""
         return starmap(range, pairwise(accumulate(self.lengths, initial=0)))
 
 
 def read_span(value: str | None) -> int:
-    """A span as browsers read it: leading digits count, nonsense and 0 are 1; FormatError over the limit."""
+    """Return a span as browsers read it: leading digits count, nonsense and 0 are 1; FormatError over the
+    limit.
+    """
     span = placed_span(value, zero=1)
     if span > MAX_SPAN:
         raise FormatError(f"A cell spans {span:,} rows or columns; at most {MAX_SPAN:,} are read")
@@ -57,7 +59,7 @@ def read_span(value: str | None) -> int:
 
 
 def read_row_cells(table: etree._Element) -> RowCells:
-    """The cells of a table: th counts as td, everything else is unwrapped.
+    """Return the cells of a table: th counts as td, everything else is unwrapped.
 
     A table inside a cell is part of the cell's text. A cell that broken markup put inside of another one
     is a cell of its own, and its text also counts for the outer one, as in the reference implementations.
@@ -121,21 +123,21 @@ class TableInput:
 
     @cached_property
     def table(self) -> Table:
-        """The table as the model has it, with all white space as single spaces."""
+        """Return the table as the model has it, with all white space as single spaces."""
         if isinstance(self.source, Table):
             return flat_table(self.source)
         return flat_table(self.found_tables[0].table) if self.found_tables else _EMPTY
 
     @cached_property
     def _plain(self) -> PlainTable | None:
-        """The table if all of the text is one in plain HTML, read without its white space."""
+        """Return the table if all of the text is one in plain HTML, read without its white space."""
         if isinstance(self.source, Table) or self.raw or self.format not in (None, "html"):
             return None
         return read_html_alone(self.source)
 
     @cached_property
     def found_tables(self) -> list[FoundTable]:
-        """Every table of the text; none for a `Table`, which needs no reading."""
+        """Return every table of the text; none for a `Table`, which needs no reading."""
         if isinstance(self.source, Table):
             return []
         if self._plain is not None:
@@ -145,7 +147,7 @@ class TableInput:
 
     @cached_property
     def pages(self) -> Pages:
-        """All tables and the text around them, as `reader` reads them."""
+        """Return all tables and the text around them, as `reader` reads them."""
         from parsemark.metrics.reader.pages import Pages
         from parsemark.metrics.reader.sheet import Sheet
 
@@ -156,7 +158,7 @@ class TableInput:
 
     @cached_property
     def html(self) -> str | None:
-        """The HTML of the table, if that is how it is written."""
+        """Return the HTML of the table, if that is how it is written."""
         if isinstance(self.source, Table) or self.format not in (None, "html"):
             return None
         if self.source.lstrip()[:1] == "<":
@@ -166,12 +168,12 @@ class TableInput:
 
     @cached_property
     def element(self) -> etree._Element | None:
-        """The table element as lxml reads it, without any care for stray `<`."""
+        """Return the table element as lxml reads it, without any care for stray `<`."""
         return None if self.html is None else _table_element(self.html, keep_stray_angles=False)
 
     @property
     def is_absent(self) -> bool:
-        """Whether there is no table at all."""
+        """Return whether there is no table at all."""
         if self._plain is not None:
             return False
         return self.element is None if self.html is not None else self.table.n_rows == 0
@@ -190,7 +192,7 @@ class TableInput:
 
     @cached_property
     def row_cells(self) -> RowCells:
-        """The cells as the reference implementations read them."""
+        """Return the cells as the reference implementations read them."""
         if self._plain is not None:
             texts = self._plain.texts
             texts = texts if all(map(str.isascii, texts)) else _flat_texts(texts)
@@ -201,7 +203,7 @@ class TableInput:
 
     @cached_property
     def lossless_row_cells(self) -> RowCells:
-        """The cells with a stray `<` as text, where `row_cells` may have lost what follows it."""
+        """Return the cells with a stray `<` as text, where `row_cells` may have lost what follows it."""
         if self._plain is not None or self.html is None or not has_stray_angles(self.html):
             return self.row_cells
         return self._read_row_cells(_table_element(self.html, keep_stray_angles=True))
@@ -213,7 +215,8 @@ class TableInput:
         return cells if self.raw else replace(cells, texts=_flat_texts(cells.texts))
 
     def derive(self, function: Callable[[TableInput], T]) -> T:
-        """What a function makes of the table, computed once: how a metric prepares its own form of it.
+        """Return a function's result for the table, computed once, so that a metric prepares its own form
+        once.
 
         It is the key, so a lambda would be computed anew each time.
         """
@@ -224,7 +227,7 @@ class TableInput:
 
 
 def _cells_of(table: Table) -> RowCells:
-    """The cells of a table in the order of their rows."""
+    """Return the cells of a table in the order of their rows."""
     lengths = [0] * table.n_rows
     for cell in table.cells:
         lengths[cell.row] += 1
@@ -247,14 +250,14 @@ AnyTable = Any  # a text in any format, a Table, a TableInput, rows as lists, a 
 
 
 def as_truth(table: AnyTable) -> TableInput:
-    """A true table, prepared; FormatError where it cannot be read."""
+    """Return a true table, prepared; raise FormatError where it cannot be read."""
     truth = as_input(table)
     truth.require_table()
     return truth
 
 
 def as_input(table: AnyTable) -> TableInput:
-    """A table, prepared; rows and DataFrames become tables, the names of columns their header.
+    """Return a table, prepared; rows and DataFrames become tables, the names of columns their header.
 
     >>> [cell.text for cell in as_input([["a", "b"], [1, None]]).table.cells]
     ['a', 'b', '1', '']
@@ -273,6 +276,6 @@ def as_input(table: AnyTable) -> TableInput:
 
 
 def _written(value: object) -> str:
-    """A value as a cell shows it; what is missing is empty."""
+    """Return a value as a cell shows it; what is missing is empty."""
     is_missing = value is None or (isinstance(value, float) and math.isnan(value))
     return "" if is_missing else str(value)

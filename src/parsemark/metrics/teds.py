@@ -67,7 +67,7 @@ class Teds(Metric[TableInput]):
     normalize: Literal["soric", "none"] = "soric"
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
-        """The value for one pair."""
+        """Return the value for one pair."""
         tree: Callable[[TableInput], Tree] = plain_tree if self.normalize == "soric" else html_tree
         a, b = truth.derive(tree), pred.derive(tree)
         if truth.is_absent or pred.is_absent or a.n_elements == b.n_elements == 0:
@@ -76,7 +76,9 @@ class Teds(Metric[TableInput]):
 
 
 def tree_similarity(a: Tree, b: Tree, structure_only: bool) -> float:
-    """1 − edit distance over the larger number of elements; neither clamped nor defined without elements."""
+    """Return 1 − edit distance over the larger number of elements; neither clamped nor defined without
+    elements.
+    """
     are_rows = a.row_lengths is not None and b.row_lengths is not None
     check_pairs("nodes", a.n_nodes, b.n_nodes, MAX_POSITION_PAIRS if are_rows else MAX_TREE_PAIRS)
     if not structure_only:
@@ -85,7 +87,7 @@ def tree_similarity(a: Tree, b: Tree, structure_only: bool) -> float:
 
 
 def teds(truth: AnyTable, pred: AnyTable, *, structure_only: bool = False, normalize: str = "soric") -> float:
-    """TEDS of two tables; see `Teds`.
+    """Return TEDS of two tables; see `Teds`.
 
     Raises:
         FormatError: A table cannot be read, or the two are too large to compare.
@@ -118,22 +120,22 @@ class EditTree:
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes."""
+        """Return the number of nodes."""
         return len(self.labels)
 
     @cached_property
     def tag_codes(self) -> Mapping[str, str]:
-        """A character for each tag in the contents."""
+        """Return a character for each tag in the contents."""
         tags = {t for c in self.contents if isinstance(c, tuple) for t in c if len(t) > 1}
         return extend_tag_codes({}, tags)
 
     @cached_property
     def n_characters(self) -> int:
-        """Tokens of all contents."""
+        """Return tokens of all contents."""
         return sum(len(c) for c in self.contents if c is not None)
 
     def prepared(self, codes: Mapping[str, str], as_rows: bool) -> Any:
-        """The kernel's tree, with tags encoded by `codes`."""
+        """Return the kernel's tree, with tags encoded by `codes`."""
         if codes is not self.tag_codes:
             return self._build(codes, as_rows)
         if as_rows not in self._own:
@@ -151,7 +153,7 @@ class EditTree:
 
 
 def extend_tag_codes(codes: Mapping[str, str], tags: set[str]) -> dict[str, str]:
-    """`codes` with a character for each tag that has none yet."""
+    """Return `codes` with a character for each tag that has none yet."""
     extended = dict(codes)
     for tag in sorted(tags - extended.keys()):
         if len(extended) == _MAX_TAGS:
@@ -168,31 +170,31 @@ class TableTree:
 
     @property
     def n_elements(self) -> int:
-        """Elements below the root."""
+        """Return elements below the root."""
         return len(self.cells.lengths) + len(self.cells.texts)
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes."""
+        """Return the number of nodes."""
         return self.n_elements + 1
 
     @property
     def row_lengths(self) -> Sequence[int]:
-        """Number of cells in each row."""
+        """Return the number of cells in each row."""
         return self.cells.lengths
 
     @property
     def tag_codes(self) -> Mapping[str, str]:
-        """No codes: there are no tags in the contents."""
+        """Return no codes: there are no tags in the contents."""
         return _NO_CODES
 
     @cached_property
     def n_characters(self) -> int:
-        """Characters of all cells."""
+        """Return characters of all cells."""
         return sum(map(len, self.cells.texts))
 
     def prepared(self, codes: Mapping[str, str], as_rows: bool) -> Any:
-        """The kernel's tree."""
+        """Return the kernel's tree."""
         return self._rows if as_rows else self.nodes.prepared(codes, as_rows=False)
 
     @cached_property
@@ -204,7 +206,7 @@ class TableTree:
 
     @cached_property
     def nodes(self) -> EditTree:
-        """The same tree node by node."""
+        """Return the same tree node by node."""
         labels: list[str] = []
         leftmost: list[int] = []
         contents: list[Tokens | None] = []
@@ -226,7 +228,7 @@ Tree = EditTree | TableTree
 
 
 def tree_of_element(table: etree._Element, span: Callable[[str | None], int] = read_span) -> EditTree:
-    """The tree of the HTML as it is given, as PubTabNet's reference builds it: cells are leaves.
+    """Return the tree of the HTML as it is given, as PubTabNet's reference builds it: cells are leaves.
 
     `colspan` and `rowspan` are read by `span`.
     """
@@ -257,7 +259,9 @@ def tree_of_element(table: etree._Element, span: Callable[[str | None], int] = r
 
 
 def reference_table(document: str) -> Any:
-    """The first `body/table` of an HTML document as TEDS' reference code reads it; None without one."""
+    """Return the first `body/table` of an HTML document as TEDS' reference code reads it; None without
+    one.
+    """
     for literal in ("<thead>", "</thead>", "<tbody>", "</tbody>"):
         document = document.replace(literal, "")
     parser = html.HTMLParser(remove_comments=True, encoding="utf-8")
@@ -265,7 +269,9 @@ def reference_table(document: str) -> Any:
 
 
 def reference_tree(table: etree._Element) -> EditTree:
-    """A table's tree with spans of any size; its elements are counted without processing instructions."""
+    """Return a table's tree with spans of any size; its elements are counted without processing
+    instructions.
+    """
     # A span that is no number is an error upstream.
     tree = tree_of_element(table, lambda value: 1 if value is None else int(value))
     spans = [int(n) for label in tree.labels if label.startswith("td ") for n in label.split()[1:]]
@@ -296,7 +302,7 @@ def _add_tokens_inside(node: etree._Element, tokens: list[str]) -> None:
 
 
 def edit_distance(a: Tree, b: Tree, structure_only: bool) -> float:
-    """Tree edit distance of two tables."""
+    """Return the tree edit distance of two tables."""
     codes = b.tag_codes
     if a.tag_codes and codes and not structure_only:
         codes = extend_tag_codes(a.tag_codes, set(codes))
@@ -306,10 +312,10 @@ def edit_distance(a: Tree, b: Tree, structure_only: bool) -> float:
 
 
 def plain_tree(table: TableInput) -> TableTree:
-    """The tree of table, tr and td alone."""
+    """Return the tree of table, tr and td alone."""
     return TableTree(table.lossless_row_cells)
 
 
 def html_tree(table: TableInput) -> Tree:
-    """The tree of the HTML as it is given; of a table that is not HTML, the plain tree."""
+    """Return the tree of the HTML as it is given; of a table that is not HTML, the plain tree."""
     return table.derive(plain_tree) if table.element is None else tree_of_element(table.element)

@@ -43,7 +43,7 @@ class Bleu4(Metric[TableInput]):
     )
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
-        """The value for one pair."""
+        """Return the value for one pair."""
         wanted, given = list(_tokens(truth)), list(_tokens(pred))
         if not wanted or not given:
             return float(not wanted and not given)
@@ -89,7 +89,7 @@ class TableEdit(Metric[TableInput]):
     )
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
-        """The value for one pair."""
+        """Return the value for one pair."""
         if truth.is_absent or pred.is_absent:
             return float(truth.is_absent != pred.is_absent)
         written = (write_table(s.table, "html") if s.html is None else s.html for s in (truth, pred))
@@ -117,7 +117,7 @@ _TABLE_END = re.compile(r"</table>", re.IGNORECASE)
 
 
 def normalised_html(source: str) -> str:
-    """The HTML of a table as OmniDocBench normalises it."""
+    """Return the HTML of a table as OmniDocBench normalises it."""
     text = replace_elements(source, "math", lambda tag: f"${tag.attributes().get('alttext', '')}$")
     text = replace_tags(text, _plain_tag)
     text = unicodedata.normalize("NFKC", unescape(text).replace("\n", "")).strip()
@@ -138,7 +138,7 @@ def _plain_tag(tag: Tag) -> str | None:
 
 
 def _inside_table(text: str) -> str:
-    """What stands between the first `<table>` and the last `</table>`, or all of it."""
+    """Return the text between the first `<table>` and the last `</table>`, or all of it."""
     last_end = max((found.start() for found in _TABLE_END.finditer(text)), default=-1)
     opening = _TABLE_START.search(text)
     start = text.find(">", opening.end()) + 1 if opening else 0
@@ -146,7 +146,7 @@ def _inside_table(text: str) -> str:
 
 
 def _without(opening: str, closing: str, text: str) -> str:
-    """The text without everything from each `opening` to the next `closing`."""
+    """Return the text without everything from each `opening` to the next `closing`."""
     pieces: list[str] = []
     position = 0
     while (start := text.find(opening, position)) >= 0 and (end := text.find(closing, start)) >= 0:

@@ -49,7 +49,7 @@ class Match:
 
     @property
     def kind(self) -> str:
-        """`pair`, `split`, `merge`, `many`, `miss` or `extra`."""
+        """Return `pair`, `split`, `merge`, `many`, `miss` or `extra`."""
         if not self.pred:
             return "miss"
         if not self.truth:
@@ -69,7 +69,7 @@ class Matching:
 
     @property
     def pairs(self) -> tuple[Match, ...]:
-        """The matches that have both sides."""
+        """Return the matches that have both sides."""
         return tuple(m for m in self.matches if m.truth and m.pred)
 
 
@@ -129,12 +129,14 @@ class Element:
 
     @property
     def traits(self) -> dict[str, AttributeValue]:
-        """The attributes by which elements can be told apart."""
+        """Return the attributes by which elements can be told apart."""
         return {name: value for name, value in self.attributes.items() if name not in BOOKKEEPING}
 
     @property
     def is_unread(self) -> bool:
-        """Whether it is a table of which at most the place is known: there is nothing to compare it with."""
+        """Return whether it is a table of which at most the place is known: there is nothing to compare it
+        with.
+        """
         return self.category == Category.TABLE and (
             TRUTH_ERROR in self.attributes or not (self.html if self.table is None else self.table.cells)
         )
@@ -196,23 +198,27 @@ class Page:
 
     @property
     def tables(self) -> tuple[Element, ...]:
-        """The elements that are tables and are not to be ignored."""
+        """Return the elements that are tables and are not to be ignored."""
         return tuple(e for e in self.elements if e.category == Category.TABLE and not e.ignore)
 
     def covers(self, category: str) -> bool:
-        """Whether every element of a category is known, so that one which is not here is not on the page."""
+        """Return whether every element of a category is known, so that one which is not here is not on the
+        page.
+        """
         if self.only_facts or (self.only_tables and category != Category.TABLE):
             return False
         return self.covered is None or category in self.covered
 
     @property
     def knows_tables(self) -> bool:
-        """Whether the content of all tables is known, so that what says none of it is no table of it."""
+        """Return whether the content of all tables is known, so that what says none of it is no table of
+        it.
+        """
         return self.covers(Category.TABLE) and not any(table.is_unread for table in self.tables)
 
     @property
     def n_tables(self) -> int | None:
-        """How many tables there are to be found; None where the truth says nothing of tables."""
+        """Return how many tables there are to be found; None where the truth says nothing of tables."""
         return len(self.tables) if self.tables or self.covers(Category.TABLE) else None
 
     def _repr_html_(self) -> str:
@@ -268,5 +274,5 @@ class Prediction:
 
     @property
     def tables(self) -> tuple[Element, ...]:
-        """The elements that are tables."""
+        """Return the elements that are tables."""
         return tuple(e for e in self.elements if e.category == Category.TABLE)

@@ -54,7 +54,7 @@ class Cell:
 
     @property
     def places(self) -> Iterator[tuple[int, int]]:
-        """The grid positions that it covers, row by row."""
+        """Return the grid positions that it covers, row by row."""
         return product(range(self.row, self.row + self.rowspan), range(self.col, self.col + self.colspan))
 
 
@@ -107,7 +107,7 @@ class Table:
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[str]], header_rows: int | None = None) -> Table:
-        """A table without spans from rows of texts; short rows leave holes at their end.
+        """Return a table without spans from rows of texts; short rows leave holes at their end.
 
         So many leading rows are headers; None if that is not known.
         """
@@ -131,7 +131,9 @@ class Table:
 
     @cached_property
     def plain_rows(self) -> PlainRows | None:
-        """The table as rows of texts, if that is all it is: no span, no hole, headers by whole rows."""
+        """Return the table as rows of texts, if that is all it is: no span, no hole, headers by whole
+        rows.
+        """
         if len(self.cells) != self.n_rows * self.n_cols or not self.cells:
             return None
         headers = [cell.header for cell in self.cells]
@@ -146,7 +148,7 @@ class Table:
 
     @cached_property
     def grid(self) -> tuple[tuple[int, ...], ...]:
-        """For each grid position the index of its cell in `cells`, or `HOLE`."""
+        """Return for each grid position the index of its cell in `cells`, or `HOLE`."""
         grid = [[HOLE] * self.n_cols for _ in range(self.n_rows)]
         for index, cell in enumerate(self.cells):
             if cell.rowspan == cell.colspan == 1:
@@ -158,20 +160,20 @@ class Table:
 
     @cached_property
     def holes(self) -> tuple[tuple[int, int], ...]:
-        """The grid positions without a cell."""
+        """Return the grid positions without a cell."""
         return tuple((r, c) for r, row in enumerate(self.grid) for c, i in enumerate(row) if i == HOLE)
 
     def cell_at(self, row: int, col: int) -> Cell | None:
-        """The cell that covers a grid position, or None for a hole."""
+        """Return the cell that covers a grid position, or None for a hole."""
         index = self.grid[row][col]
         return None if index == HOLE else self.cells[index]
 
     def text_rows(self) -> list[list[str]]:
-        """The grid as texts: a spanning cell repeats its text, a hole is empty."""
+        """Return the grid as texts: a spanning cell repeats its text, a hole is empty."""
         return [["" if i == HOLE else self.cells[i].text for i in row] for row in self.grid]
 
     def without(self, rows: AbstractSet[int] = frozenset(), cols: AbstractSet[int] = frozenset()) -> Table:
-        """The table when some rows and columns are taken out; a cell that is only there goes."""
+        """Return the table when some rows and columns are taken out; a cell that is only there goes."""
         down = {row: rank for rank, row in enumerate(r for r in range(self.n_rows) if r not in rows)}
         across = {col: rank for rank, col in enumerate(c for c in range(self.n_cols) if c not in cols)}
         cells = []
@@ -185,22 +187,22 @@ class Table:
 
     @property
     def slots(self) -> set[tuple[int, int, int, int]]:
-        """Row, column, rowspan and colspan of each cell."""
+        """Return row, column, rowspan and colspan of each cell."""
         return set(map(slot, self.cells))
 
     @property
     def header_rows(self) -> int:
-        """Number of rows in which a header cell begins."""
+        """Return the number of rows in which a header cell begins."""
         return len({cell.row for cell in self.cells if cell.header})
 
     @property
     def n_cells(self) -> int:
-        """Number of cells."""
+        """Return the number of cells."""
         return len(self.cells)
 
     @property
     def has_spans(self) -> bool:
-        """Whether any cell covers more than one grid position."""
+        """Return whether any cell covers more than one grid position."""
         return any(cell.rowspan > 1 or cell.colspan > 1 for cell in self.cells)
 
 
@@ -227,7 +229,7 @@ SIMPLE, MODERATE, COMPLEX = "simple", "moderate", "complex"
 
 
 def complexity(table: Table) -> str:
-    """`simple`, `moderate` or `complex`.
+    """Return `simple`, `moderate` or `complex`.
 
     * simple: a regular grid, no cell is merged;
     * complex: cells are merged in both directions, or merged cells occur in more than two rows;

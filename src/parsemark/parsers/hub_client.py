@@ -142,7 +142,7 @@ def _fetch_file(
 
 
 def _wrong(path: Path, hashes: Mapping[str, str]) -> str:
-    """How a file differs from its hash as the hub has it; empty if it does not."""
+    """Return how a file differs from its hash as the hub has it; empty if it does not."""
     for kind, expected in hashes.items():
         digest = hashlib.sha256() if kind == "sha256" else hashlib.sha1(usedforsecurity=False)
         if kind == "git":
@@ -161,7 +161,7 @@ def _is_inside(name: str) -> bool:
 
 
 def _in_words(error: Exception, request: Mapping[str, Any]) -> str:
-    """What went wrong and what to do, in one line."""
+    """Return the error and its remedy, in one line."""
     import os
 
     from huggingface_hub import errors

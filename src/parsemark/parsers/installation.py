@@ -41,7 +41,9 @@ class BuildNeededError(ParserError):
 
 
 def require_permission(requirements: Iterable[str], projects: Iterable[Path]) -> bool:
-    """Whether projects on this disk or in repositories must be built; ParserError if that is not allowed."""
+    """Return whether projects on this disk or in repositories must be built; raise ParserError if that is not
+    allowed.
+    """
     local = [*(str(path) for path in projects), *(text for text in requirements if _REPOSITORY.search(text))]
     if local and not os.environ.get(ALLOW_BUILDS):
         raise ParserError(
@@ -59,7 +61,8 @@ def run_uv(
     confined: bool = True,
     variables: Mapping[str, str] | None = None,
 ) -> str:
-    """What `uv` prints, given these files beside its own; ParserError with what it said if it fails.
+    """Run `uv` with these files beside its own and return its output; raise ParserError with its message if
+    it fails.
 
     `builds`: the name of the cache of what is built; without one nothing is built, and BuildNeededError says
     that something would have to be. `confined`: not needed where no package is touched.
@@ -97,7 +100,9 @@ def run_uv(
 
 
 def network_variables() -> dict[str, str]:
-    """Variables that say how the network is reached: proxies, certificates, package indexes. No keys."""
+    """Return variables that say how the network is reached: proxies, certificates, package indexes. No
+    keys.
+    """
     return {name: value for name, value in os.environ.items() if _GIVEN.fullmatch(name)}
 
 
@@ -118,14 +123,14 @@ def _asked(what: str, _variables: tuple[tuple[str, str], ...]) -> Path:
 
 
 def _uv_folder(what: str) -> Path:
-    """Where `uv` keeps its `cache`, or each `python` that it has fetched."""
+    """Return where `uv` keeps its `cache`, or each `python` that it has fetched."""
     return _asked(
         what, tuple(item for item in os.environ.items() if item[0].startswith(("HOME", "XDG_", "UV_")))
     )
 
 
 def _uv_settings() -> Path | None:
-    """The settings of `uv` of this user or this machine; never those of the folder that one is in."""
+    """Return the settings of `uv` of this user or this machine; never those of the folder that one is in."""
     home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     named = os.environ.get("UV_CONFIG_FILE")
     candidates = [Path(named)] if named else [home / "uv" / "uv.toml", Path("/etc/uv/uv.toml")]
@@ -133,7 +138,7 @@ def _uv_settings() -> Path | None:
 
 
 def _places_of(env: Mapping[str, str]) -> Iterator[str]:
-    """Files and folders that settings name: certificates, indexes on this disk."""
+    """Yield files and folders that settings name: certificates, indexes on this disk."""
     texts = [value for name, value in env.items() if name not in ("PATH", "HOME")]
     if settings := env.get("UV_CONFIG_FILE"):
         texts.append(Path(settings).read_text(encoding="utf-8", errors="replace"))

@@ -48,7 +48,7 @@ class Answer:
 
 
 def read_hello(line: bytes) -> Hello:
-    """The first line: `{"hello": 1, "parser", "versions", "weights"}`."""
+    """Return the first line: `{"hello": 1, "parser", "versions", "weights"}`."""
     message = _read_object(line)
     spoken = message.get("hello")
     if type(spoken) is not int:
@@ -63,7 +63,7 @@ def read_hello(line: bytes) -> Hello:
 
 
 def read_answer(line: bytes, request_id: str) -> Answer:
-    """An answer: `{"id", "output", "error", "wall_s", "cpu_s"}`, `peak_memory_mb` and `cost_usd`."""
+    """Return an answer: `{"id", "output", "error", "wall_s", "cpu_s"}`, `peak_memory_mb` and `cost_usd`."""
     message = _read_object(line)
     if message.get("id") != request_id:
         raise ProtocolError(f"it answers request {_show_value(message.get('id'))}, not {request_id!r}")
@@ -81,7 +81,9 @@ def read_answer(line: bytes, request_id: str) -> Answer:
 
 
 def pages_in(output: bytes) -> dict[int, bytes]:
-    """The pages of `{"format": "document", "pages": {…}}`, each as an output; ProtocolError if it is none."""
+    """Return the pages of `{"format": "document", "pages": {…}}`, each as an output; raise ProtocolError if
+    it is invalid.
+    """
     data = json.loads(output)
     pages = data.get("pages")
     if data.get("format") != "document" or not isinstance(pages, dict):
@@ -110,7 +112,7 @@ def _read_object(line: bytes) -> dict[str, Any]:
 
 
 def _output(output: Any) -> bytes:
-    """JSON in UTF-8; half a surrogate pair, which UTF-8 cannot hold, becomes a question mark."""
+    """Return JSON in UTF-8; half a surrogate pair, which UTF-8 cannot hold, becomes a question mark."""
     if not isinstance(output, dict):
         raise ProtocolError("its output is no JSON object")
     try:
@@ -129,7 +131,7 @@ def _error(error: Any) -> str:
 
 
 def _measured(message: Mapping[str, Any], key: str) -> float | None:
-    """A number that can be a measurement; None for one that cannot (negative, not finite)."""
+    """Return a number that can be a measurement; None for one that cannot (negative, not finite)."""
     value = message.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ProtocolError(f"its {key} is no number")
@@ -157,7 +159,7 @@ def _facts(facts: Any, key: str) -> dict[str, str]:
 
 
 def _shorten(text: str, limit: int) -> str:
-    """Text that can be stored anywhere: bounded, and without halves of surrogate pairs."""
+    """Return text that can be stored anywhere: bounded, and without halves of surrogate pairs."""
     return text[:limit].encode("utf-8", "replace").decode()
 
 

@@ -35,7 +35,7 @@ PROGRAMS = {
 def missing_needs(
     needs: Iterable[str], weights: str = "", weight_files: Iterable[str] = ()
 ) -> tuple[str, ...]:
-    """Which needs are not met, each with what to do.
+    """Return the unmet needs, each with its remedy.
 
     A need is the name of a program in `PROGRAMS`, `env:NAME` (a variable: a key or an address) or
     `folder:NAME` (a variable that names a folder, as for weights). `weights` says in words what belongs into
@@ -66,7 +66,9 @@ def _what_is_missing(need: str, weights: str, weight_files: tuple[str, ...]) -> 
 
 
 def given_files(needs: Iterable[str]) -> list[tuple[str, int, int]]:
-    """Name, size and time of the files behind variables (weights, detections): others give other outputs."""
+    """Return name, size and time of the files behind variables (weights, detections): others give other
+    outputs.
+    """
     found = []
     for need in needs:
         kind, _, name = need.partition(":")
@@ -81,7 +83,7 @@ def given_files(needs: Iterable[str]) -> list[tuple[str, int, int]]:
 
 
 def program_versions(needs: Iterable[str]) -> dict[str, str]:
-    """What the programs among the needs say of their version: an upgrade may change a parser's output.
+    """Return the versions of the programs among the needs: an upgrade may change a parser's output.
 
     A GPU's driver and services behind variables are left out: the one decides speed, the others say nothing
     before they are asked.
@@ -92,7 +94,7 @@ def program_versions(needs: Iterable[str]) -> dict[str, str]:
 
 @lru_cache(maxsize=32)
 def _version(executable: str | None, flag: str) -> str:
-    """The program's own words, asked once in this process; empty if it is not here or does not say."""
+    """Return the program's own words, asked once in this process; empty if it is not here or does not say."""
     if executable is None:
         return ""
     try:

@@ -76,12 +76,14 @@ class Parser:
 
     @cached_property
     def name(self) -> str:
-        """The canonical spec: the short name with its version, and the options that differ from defaults."""
+        """Return the canonical spec: the short name with its version, and the options that differ from
+        defaults.
+        """
         return self._spec(self.short_name, re.sub(r"git:.*#", "git:", self.version, flags=re.DOTALL))
 
     @cached_property
     def spec(self) -> str:
-        """What `get_parser` takes to give this parser back: the name, or the script's path."""
+        """Return the argument of `get_parser` that gives this parser: the name, or the script's path."""
         return self._spec(self.short_name if self.builtin else str(self.script), self.version)
 
     def _spec(self, name: str, version: str) -> str:
@@ -92,12 +94,12 @@ class Parser:
 
     @property
     def info(self) -> Info:
-        """Licence, what it gives, what it needs."""
+        """Return licence, what it gives, what it needs."""
         return self.declaration.info
 
     @cached_property
     def environment(self) -> Environment:
-        """Its Python environment."""
+        """Return its Python environment."""
         declared, found = self.declaration, self.requirements
         texts = tuple(requirement.text for requirement in found)
         trees = tuple(requirement.path for requirement in found if requirement.path is not None)
@@ -106,14 +108,14 @@ class Parser:
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
-        """The packages that its script lists, in that order."""
+        """Return the packages that its script lists, in that order."""
         declared, folder = self.declaration, self.script.parent
         sources = {normal_name(name): source.path for name, source in declared.sources.items()}
         return tuple(resolve_requirement(text, sources, folder) for text in declared.dependencies)
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What it needs with these options."""
+        """Return its requirements with these options."""
         by_choice = [
             need
             for key, option in sorted(self.info.options.items())
@@ -123,14 +125,16 @@ class Parser:
 
     @property
     def weights(self) -> Weights | None:
-        """The weights that are fetched for it; None if it needs none or its variable names a folder."""
+        """Return the weights that are fetched for it; None if it needs none or its variable names a
+        folder.
+        """
         variables = [need.partition(":")[2] for need in self.needs if need.startswith("folder:")]
         if not self.info.weights or not variables or os.environ.get(variables[0]):
             return None
         return Weights(self.short_name, variables[0], self.info.weights, self.info.weight_files, self.pins)
 
     def state(self) -> State:
-        """Whether it is ready, can be installed, or misses something."""
+        """Return whether it is ready, can be installed, or misses something."""
         weights = self.weights
         needs = [need for need in self.needs if weights is None or need != f"folder:{weights.variable}"]
         words = self.info.weights_note or ", ".join(source.source for source in self.info.weights)
@@ -147,7 +151,7 @@ class Parser:
 
     @property
     def installed_mb(self) -> float | None:
-        """What its environment takes on the disk; None before it is built."""
+        """Return the size of its environment on disk; None before it is built."""
         return self.environment.size_mb if self.environment.is_ready() else None
 
     def install(self, progress: Progress | None = None, bar: Bar | None = None) -> None:
@@ -157,8 +161,8 @@ class Parser:
         self.environment.build(progress)
 
     def command(self, hidden: Collection[Path] = ()) -> WorkerCommand:
-        """The command that starts its worker; the environment must be built. `hidden`: folders that it must
-        not see, also if they lie in its own one: of the corpus and the run.
+        """Return the command that starts its worker; the environment must be built. `hidden`: folders that it
+        must not see, also if they lie in its own one: of the corpus and the run.
         """
         argv = (str(self.environment.python), "-P", str(KIT), str(self.script))
         confinement = None
@@ -174,7 +178,7 @@ class Parser:
         return WorkerCommand(argv, self._variables(), str(self.script.parent), confinement, names)
 
     def _own_files(self, hidden: Collection[Path]) -> list[Path]:
-        """The worker's folder; what lies in it beside a folder that must not be seen, one by one."""
+        """Return the worker's folder; what lies in it beside a folder that must not be seen, one by one."""
         folder = self.script.resolve().parent
         secret = [path.resolve() for path in hidden]
         if not any(path == folder or folder in path.parents for path in secret):
@@ -185,12 +189,13 @@ class Parser:
 
     @property
     def _given(self) -> list[str]:
-        """Names of the variables that it declares."""
+        """Return names of the variables that it declares."""
         parted = [need.partition(":") for need in self.needs]
         return [*(name for kind, _, name in parted if kind in ("env", "folder")), *self.info.variables]
 
     def _variables(self) -> dict[str, str]:
-        """What it declares and what every program needs, and how many threads: no key of another.
+        """Return its declared variables, those that every program needs, and the thread limit; no key of
+        another parser.
 
         Workers are run side by side; each with its own pool of threads would make timings meaningless.
         """
@@ -207,7 +212,7 @@ class Parser:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of what decides its output."""
+        """Return the hash of what decides its output."""
         decisive = self.script, KIT, self.environment.key, self.options, self.needs
         weights = self.weights.identity if self.weights is not None else ""
         return fingerprint(*decisive, weights=weights, stands_alone=self.script.parent == WORKERS)

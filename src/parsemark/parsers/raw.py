@@ -25,7 +25,7 @@ _CELL_KEYS = frozenset(("row", "col", "rowspan", "colspan", "text", "box"))
 
 
 def read_raw(raw: bytes, sample: str, parser: str) -> Prediction:
-    """What a parser's raw output says about one sample."""
+    """Read a parser's raw output about one sample."""
     try:
         return _read(raw, sample, parser)
     except FormatError as error:
@@ -66,7 +66,7 @@ def _read(raw: bytes, sample: str, parser: str) -> Prediction:
 
 
 def _tables_of(content: str, kind: str) -> tuple[tuple[Element, ...], str | None]:
-    """The tables of a text; one over a limit costs itself, and what it was is said."""
+    """Return the tables of a text; one over a limit costs itself, and what it was is said."""
     hint = kind if kind in ("html", "latex") else None  # Markdown and text may hold anything
     try:
         tables, message = read_tables(content, hint), None
@@ -89,7 +89,7 @@ def _tables_of(content: str, kind: str) -> tuple[tuple[Element, ...], str | None
 
 
 def _read_elements(data: Any) -> tuple[tuple[Element, ...], str | None]:
-    """The elements; a table whose markup is over a limit costs its cells, and what it was is said."""
+    """Return the elements; a table whose markup is over a limit costs its cells, and what it was is said."""
     if not isinstance(data, list):
         raise FormatError("the output has no list of elements")
     if len(data) > MAX_ELEMENTS:
@@ -149,7 +149,7 @@ def _read_table(data: Mapping[str, Any], html: str | None) -> Table | None:
 
 
 def _read_structure(data: Mapping[str, Any], place: Box | None) -> Table:
-    """The table that boxes of rows, columns and spans and the words of the page make."""
+    """Return the table that boxes of rows, columns and spans and the words of the page make."""
     from parsemark.structure import Frame, Part, PartKind, Word, build_table
 
     if place is None:
@@ -174,7 +174,7 @@ def _read_cell(data: Mapping[str, Any]) -> Cell:
 
 
 def _refuse_unknown(data: Mapping[str, Any], known: frozenset[str], what: str) -> None:
-    """A misspelt key would be lost without a word, and the parser would score less than it is."""
+    """Refuse unknown keys: a misspelt key would be lost silently, and the parser would score too low."""
     if known.issuperset(data):
         return
     for key in data.keys() - known:

@@ -75,7 +75,9 @@ def own_package(parser: Parser) -> OwnPackage:
 
 @cache
 def releases(package: str, *, pre: bool = False) -> tuple[str, ...]:
-    """The releases of a package that the index has for this Python, oldest first; ParserError if none."""
+    """Return the releases of a package that the index has for this Python, oldest first; raise ParserError if
+    none.
+    """
     flags = ["--retries", "1", "--timeout", "20", "--disable-pip-version-check", "--no-color"]
     ours = ("run", "--no-project", "--quiet", "--python", sys.executable, "python", "-m", "pip")
     pip = ours if find_spec("pip") is not None else ("tool", "run", "--quiet", "pip")
@@ -100,7 +102,7 @@ def releases(package: str, *, pre: bool = False) -> tuple[str, ...]:
 
 
 def at_version(parser: Parser, version: str) -> Parser:
-    """The same parser with its own package at another version: a release (`0.11.4`), a commit of the
+    """Return the same parser with its own package at another version: a release (`0.11.4`), a commit of the
     repository that its package lies in (`git:REF`), or of another one (`git:DIR#REF`).
 
     UsageError: it cannot be a version, or the parser has no package of its own. ParserError: there is no such
@@ -127,7 +129,9 @@ def at_version(parser: Parser, version: str) -> Parser:
 
 
 def _project_in(root: Path, own: OwnPackage) -> Path:
-    """Where in a repository the project of a package lies: where the script takes it from, or by its name."""
+    """Return where in a repository the project of a package lies: where the script takes it from, or by its
+    name.
+    """
     if own.tree is not None and own.tree.is_relative_to(root):
         return own.tree.relative_to(root)
     files = sorted([*root.glob("pyproject.toml"), *root.glob("*/pyproject.toml")])
@@ -137,7 +141,7 @@ def _project_in(root: Path, own: OwnPackage) -> Path:
 
 
 def _locked(parser: Parser, own: OwnPackage, version: str, pin: str) -> Parser:
-    """The parser with its own package pinned, and all others found and written down once."""
+    """Return the parser with its own package pinned, and all others found and written down once."""
     declared = parser.declaration
     is_kept = declared.info.no_deps
     texts = [r.text if r.path or is_kept else _PIN.sub("", r.text) for r in parser.requirements]
@@ -169,7 +173,7 @@ def _locked(parser: Parser, own: OwnPackage, version: str, pin: str) -> Parser:
 
 
 def _why(name: str, package: str, version: str, error: ParserError) -> str:
-    """One line that says why a version cannot be had."""
+    """Return one line that says why a version cannot be had."""
     said = str(error)
     if _NO_INDEX.search(said):
         return f"{name} cannot be installed: the package index cannot be reached."
@@ -182,7 +186,7 @@ def _why(name: str, package: str, version: str, error: ParserError) -> str:
 
 
 def last_line(error: Exception) -> str:
-    """The end of what a program said, on one line: there it says what went wrong."""
+    """Return the last line of a program's output, which has its error."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if re.search(r"error|cause|cannot|not found", line, re.I)]
     reasons = [line for line in lines if re.search(r"\bBecause\b", line)]  # `uv` begins with the reason
@@ -207,7 +211,9 @@ def require_start(parser: Parser) -> None:
 def usable_parsers(
     specs: Sequence[str], get: Callable[[str], Parser], note: Callable[[str], None]
 ) -> list[Parser]:
-    """The parsers of specs; versions that do not start are noted and left out. ParserError if all are."""
+    """Return the parsers of specs; versions that do not start are noted and left out. Raise ParserError if
+    all are.
+    """
     found: list[Parser] = []
     for spec in specs:
         try:
@@ -225,7 +231,7 @@ def usable_parsers(
 
 
 def repository(folder: Path) -> Path:
-    """The root of the working copy that a folder lies in; UsageError if it lies in none."""
+    """Return the root of the working copy that a folder lies in; raise UsageError if it lies in none."""
     if not folder.is_dir():
         raise UsageError(f"There is no folder {folder}.")
     try:
@@ -235,7 +241,7 @@ def repository(folder: Path) -> Path:
 
 
 def commit_of(repo: Path, ref: str) -> str:
-    """The commit that a branch, tag or hash names; UsageError if none has that name."""
+    """Return the commit that a branch, tag or hash names; raise UsageError if none has that name."""
     try:
         return _git(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}").strip()
     except ParserError as error:
@@ -243,7 +249,9 @@ def commit_of(repo: Path, ref: str) -> str:
 
 
 def commits_between(repo: Path, good: str, bad: str) -> list[str]:
-    """The commits from one to a later one, both included, by first parents; UsageError if there is no way."""
+    """Return the commits from one to a later one, both included, by first parents; raise UsageError if there
+    is no way.
+    """
     first, last = commit_of(repo, good), commit_of(repo, bad)
     listed = _git(repo, "rev-list", "--first-parent", "--reverse", f"{first}..{last}").split()
     if not listed or first not in _git(repo, "rev-list", last).split():
@@ -252,7 +260,7 @@ def commits_between(repo: Path, good: str, bad: str) -> list[str]:
 
 
 def scratch_copy(repo: Path, commit: str) -> Path:
-    """The files of a commit, in a clone in the cache folder: the working copy is not touched."""
+    """Return the files of a commit, in a clone in the cache folder: the working copy is not touched."""
     name = hashlib.sha256(str(repo).encode()).hexdigest()[:8]
     copy = cache_folder("commits") / f"{name}-{commit[:20]}"
     copy.parent.mkdir(parents=True, exist_ok=True)
@@ -284,6 +292,6 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def _parted(dependency: str) -> tuple[str, str]:
-    """Name and extras of a dependency; empty for a path."""
+    """Return name and extras of a dependency; empty for a path."""
     found = _DEPENDENCY.fullmatch(dependency)
     return (found["name"], found["extras"] or "") if found else ("", "")

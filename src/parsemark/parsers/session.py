@@ -91,7 +91,7 @@ class WorkerSession:
             raise self._failure("start", f"The worker's first line is not valid: {error}.") from error
 
     def prepare(self, options: Mapping[str, OptionValue], *, timeout_s: float) -> None:
-        """Have models loaded before the clock of a page starts, and before the worker has any page.
+        """Load models before the clock of a page starts, and before the worker has any page.
 
         Only once for the same options, and only if the worker says that it prepares itself. What fails here
         fails again, and is reported, when a page is asked for. WorkerFailure as of `ask`.
@@ -103,7 +103,7 @@ class WorkerSession:
             self._exchange("its preparation", deadline, options, prepare=True)
 
     def ask(self, pdf: str, page: int, options: Mapping[str, OptionValue], *, timeout_s: float) -> Answer:
-        """Have a page parsed, or all (`WHOLE_DOCUMENT`); after a WorkerFailure the worker is dead."""
+        """Parse one page, or all (`WHOLE_DOCUMENT`); after a WorkerFailure the worker is dead."""
         what = f"page {page}" if page != messages.WHOLE_DOCUMENT else "the document"
         given = self._desk.put(pdf)
         return self._exchange(what, time.monotonic() + timeout_s, options, pdf=given, page=page)
@@ -133,7 +133,7 @@ class WorkerSession:
             raise self._failure("died", f"The worker {self._how_it_ended('before')} {what}.") from error
 
     def printed(self) -> str:
-        """The end of what it wrote to standard error, and printed; whole once it is closed."""
+        """Return the end of what it wrote to standard error, and printed; whole once it is closed."""
         return self._stderr.text()
 
     def close(self) -> None:
@@ -150,7 +150,7 @@ class WorkerSession:
         self.close()
 
     def _read_line(self, deadline: float, doing: str) -> bytes:
-        """The next line of the worker's stdout, waiting until the deadline at most."""
+        """Return the next line of the worker's stdout, waiting until the deadline at most."""
         try:
             return self._supervised.read_line(deadline, self._max_answer_bytes)
         except BufferError as error:
@@ -193,11 +193,11 @@ class _Desk:
 
     @property
     def folder(self) -> Path | None:
-        """Where the worker writes; None if it is not confined."""
+        """Return where the worker writes; None if it is not confined."""
         return None if self._folder is None else self._folder.path
 
     def put(self, pdf: str) -> str:
-        """Where the worker finds a file: in its own folder, if it is confined to that."""
+        """Return where the worker finds a file: in its own folder, if it is confined to that."""
         if self._folder is None:
             return pdf
         if self._given is None or self._given[0] != pdf:
@@ -242,5 +242,5 @@ class _Tail:
         self._thread.join(timeout=2)
 
     def text(self) -> str:
-        """The end of what was written, without secrets."""
+        """Return the end of what was written, without secrets."""
         return masked(self._kept.decode("utf-8", "replace"))

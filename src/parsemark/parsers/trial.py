@@ -95,7 +95,7 @@ def _quoted(printed: str) -> str:
 
 
 def _check_file(parser: Parser, file: Path) -> str:
-    """The kind of a file, one that the parser reads."""
+    """Return the kind of a file, one that the parser reads."""
     if not file.is_file():
         raise UsageError(f"There is no file {file}.")
     kind = file_kind(file)
@@ -108,7 +108,9 @@ def _check_file(parser: Parser, file: Path) -> str:
 
 
 def file_kind(file: Path) -> str | None:
-    """`pdf`, `docx` or `html` by what is in a file (for HTML also by its name); None for something else."""
+    """Return `pdf`, `docx` or `html` by what is in a file (for HTML also by its name); None for something
+    else.
+    """
     with file.open("rb") as stream:
         head = stream.read(1024)
     if b"%PDF-" in head:

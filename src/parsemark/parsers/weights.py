@@ -75,12 +75,12 @@ class StoredWeights(BaseModel, extra="forbid", frozen=True):
     sources: tuple[StoredSource, ...] = ()
 
     def of(self, source: str) -> StoredSource | None:
-        """What one source brought."""
+        """Return the stored files of one source."""
         return next((entry for entry in self.sources if entry.source == source), None)
 
     @property
     def size_mb(self) -> float:
-        """What the files take."""
+        """Return the size of the files."""
         return sum(file.size for entry in self.sources for file in entry.files.values()) / _MB
 
 
@@ -96,7 +96,7 @@ class Weights:
 
     @property
     def folder(self) -> Path:
-        """Where they lie once they are whole. Parsers with the same list share it."""
+        """Return where they lie once they are whole. Parsers with the same list share it."""
         content = [[source.source, source.folder, sorted(source.files)] for source in self.sources]
         pins = self.pins.model_dump(mode="json") if self.pins.sources else None
         key = hashlib.sha256(json.dumps([content, pins]).encode()).hexdigest()[:12]
@@ -104,7 +104,7 @@ class Weights:
 
     @property
     def record(self) -> StoredWeights | None:
-        """What lies in the folder; None if it is not there or files of it are gone."""
+        """Return the contents of the folder; None if it is missing or files of it are gone."""
         try:
             record = StoredWeights.model_validate_json((self.folder / _RECORD).read_bytes())
             for entry in record.sources:
@@ -116,17 +116,17 @@ class Weights:
         return record
 
     def is_ready(self) -> bool:
-        """Whether they are here."""
+        """Return whether they are here."""
         return self.record is not None
 
     @property
     def licences(self) -> str:
-        """Their licences."""
+        """Return their licences."""
         names = [source.licence for source in self.sources]
         return ", ".join(dict.fromkeys("licence unknown" if name == "unknown" else name for name in names))
 
     def __str__(self) -> str:
-        """Size, licence, whether they are here, and what is not pinned."""
+        """Return size, licence, whether they are here, and what is not pinned."""
         parts = [self._size_and_licence]
         if not self.pins.sources and any(source.kind == "hf" for source in self.sources):
             parts.append("revision not pinned")
@@ -141,19 +141,21 @@ class Weights:
 
     @property
     def versions(self) -> dict[str, str]:
-        """The commit or version of each source, for the manifest of a run."""
+        """Return the commit or version of each source, for the manifest of a run."""
         sources = self.record.sources if self.record else ()
         return {entry.source: entry.commit or entry.source.rpartition("==")[2] for entry in sources}
 
     @property
     def identity(self) -> str:
-        """What decides outputs: the hashes of all files; the folder's name before they are here."""
+        """Return the identity that decides outputs: the hashes of all files; the folder's name before they
+        are here.
+        """
         if self.record is None:
             return self.folder.name
         return json.dumps([[n, f.sha256] for e in self.record.sources for n, f in sorted(e.files.items())])
 
     def what_is_missing(self) -> str | None:
-        """What keeps them from being used, with what to do; None if they are here or may be fetched."""
+        """Return why they cannot be used, and the remedy; None if they are here or may be fetched."""
         refused = [source for source in self.sources if source.restricted]
         may_fetch, may_use = bool(os.environ.get(FETCH)), bool(os.environ.get(ACCEPT)) or not refused
         if self.is_ready() or (may_fetch and may_use):
@@ -218,12 +220,14 @@ class Weights:
 
 
 def weights_lock(script: Path) -> Path:
-    """Where the revisions and hashes of a script's weights are pinned, if they are."""
+    """Return where the revisions and hashes of a script's weights are pinned, if they are."""
     return script.with_suffix(".weights.json")
 
 
 def read_pins(script: Path, declaration: Declaration) -> StoredWeights:
-    """The pinned revisions and hashes of a script's weights; ParserError if they are of other sources."""
+    """Return the pinned revisions and hashes of a script's weights; raise ParserError if they are of other
+    sources.
+    """
     path = weights_lock(script)
     if not path.is_file() or not declaration.info.weights:
         return StoredWeights()
@@ -250,7 +254,7 @@ def write_pins(script: Path, weights: Weights) -> Path | None:
 def _from_network(
     source: WeightsSource, target: Path, pin: StoredSource | None, progress: Progress, bar: Bar | None
 ) -> tuple[str, list[str]]:
-    """Have the client fetch files; the commit they are of, and their names below the target."""
+    """Fetch files with the client; return their commit, and their names below the target."""
     request: dict[str, object] = {"kind": source.kind, "target": str(target)}
     if source.kind == "hf":
         revision = pin.commit if pin and pin.commit else source.revision
@@ -404,7 +408,7 @@ def _hub_cache() -> str:
 
 
 def _token() -> str:
-    """The user's token for the hub: of the environment, or where its own login keeps it."""
+    """Return the user's token for the hub: of the environment, or where its own login keeps it."""
     if token := os.environ.get("HF_TOKEN"):
         return token
     path = os.environ.get("HF_TOKEN_PATH") or f"{os.environ.get('HF_HOME') or '~/.cache/huggingface'}/token"

@@ -35,8 +35,9 @@ class Requirement:
 
 
 def resolve_requirement(text: str, sources: Mapping[str, Path], folder: Path) -> Requirement:
-    """A dependency of a worker script, with its path made absolute, counted from the script's folder: `name @
-    file:///…`, `./…`, `../…` or absolute, or in `sources` (`[tool.uv.sources]`) by the package's normal name.
+    """Return a dependency of a worker script, with its path made absolute, counted from the script's folder:
+    `name @ file:///…`, `./…`, `../…` or absolute, or in `sources` (`[tool.uv.sources]`) by the package's
+    normal name.
     """
     if named := _NAMED_PATH.fullmatch(text):
         path = _existing(folder / unquote(urlsplit(named[3]).path), text)
@@ -59,12 +60,14 @@ def _existing(path: Path, text: str) -> Path:
 
 
 def normal_name(name: str) -> str:
-    """The name of a package as indexes compare it."""
+    """Return the name of a package as indexes compare it."""
     return re.sub(r"[-_.]+", "-", name.strip()).lower()
 
 
 def package_name(path: Path) -> str | None:
-    """The name that a project folder or a wheel gives itself, where that can be told without building."""
+    """Return the name that a project folder or a wheel gives itself, where that can be told without
+    building.
+    """
     if path.is_file():
         return path.name.partition("-")[0] if path.suffix == ".whl" else None
     name = _project(path).get("project", {}).get("name")
@@ -72,8 +75,8 @@ def package_name(path: Path) -> str | None:
 
 
 def tree_hash(path: Path) -> str:
-    """Hash of a project's files, and of the projects that it takes by path itself; ParserError for too many
-    files to be a project.
+    """Return the hash of a project's files, and of the projects that it takes by path itself; raise
+    ParserError for too many files to be a project.
 
     Version control, caches and what is built are left out.
     """
@@ -84,7 +87,7 @@ def tree_hash(path: Path) -> str:
 
 
 def is_wheel(path: Path) -> bool:
-    """Whether it is installed without being built."""
+    """Return whether it is installed without being built."""
     return path.suffix == ".whl" and path.is_file()
 
 
@@ -121,13 +124,13 @@ class Copies:
         self.read += [git, *map(Path, listed)]
 
     def named_in(self, text: str) -> str:
-        """A requirement with the copies in the place of the projects."""
+        """Return a requirement with the copies in the place of the projects."""
         for original, copy in self._places:
             text = re.sub(rf"(?<!\S){re.escape(original)}(?=[\s;\[#]|$)", copy.replace("\\", r"\\"), text)
         return text
 
     def named_back(self, text: str) -> str:
-        """A list with the projects in the place of the copies."""
+        """Return a list with the projects in the place of the copies."""
         for original, copy in self._places:
             text = text.replace(copy, original)
         return text

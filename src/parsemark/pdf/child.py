@@ -52,7 +52,7 @@ _is_child = False
 
 
 def in_child(cpu_s: int = CPU_S) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
-    """Have a function at the top of a module, which opens PDFs, run where that is safe.
+    """Make a function at the top of a module, which opens PDFs, run where that is safe.
 
     Its arguments and result are plain values, paths, or dataclasses, tuples and enums of ours; it may read
     files, and write none. It raises PdfError: its own, or the PDF has ended the child, by a crash or by what
@@ -72,7 +72,7 @@ def in_child(cpu_s: int = CPU_S) -> Callable[[Callable[Given, Result]], Callable
 
 
 def is_child() -> bool:
-    """Whether this process is the one in which PDFs are opened."""
+    """Return whether this process is the one in which PDFs are opened."""
     return _is_child
 
 
@@ -125,7 +125,7 @@ class _Child:
         return self.program.read(size, deadline)
 
     def end(self) -> None:
-        """Be rid of it, whatever it does."""
+        """End it, whatever it does."""
         self.program.close()
         self.program.let_go()
 
@@ -138,7 +138,7 @@ _MAX_DEADLY = 10_000
 
 
 def _ask(name: str, args: tuple[Any, ...], named: dict[str, Any], cpu_s: int) -> Any:
-    """Have the child call a function; one that has read other PDFs before may have died of those."""
+    """Call a function in the child; one that has read other PDFs before may have died of those."""
     pdf = next((value for value in args if isinstance(value, Path)), None)
     places = tuple(value.absolute() if isinstance(value, Path) else value for value in args)
     call = pickle.dumps((name, places, named, cpu_s))
@@ -160,7 +160,7 @@ def _ask(name: str, args: tuple[Any, ...], named: dict[str, Any], cpu_s: int) ->
 
 
 def _page_key(name: str, args: tuple[Any, ...]) -> tuple[object, ...]:
-    """What a call is about: a page of a file, or the function where it is about no single page."""
+    """Return the subject of a call: a page of a file, or the function if it concerns no single page."""
     about = args[1] if len(args) > 1 and isinstance(args[1], int) else name
     try:
         state = args[0].stat()
@@ -204,7 +204,7 @@ class _Answer(pickle.Unpickler):
 
 
 def _forget() -> None:
-    """A forked process has the pipes of its parent's child, and must start one of its own."""
+    """Forget the parent's child in a forked process, which has its pipes and must start one of its own."""
     global _child, _lock  # noqa: PLW0603
     _lock = threading.Lock()
     if _child is not None:
@@ -226,7 +226,7 @@ os.register_at_fork(after_in_child=_forget)
 
 
 def serve_calls() -> None:
-    """Be the child: answer calls until the pipe is closed."""
+    """Run as the child: answer calls until the pipe is closed."""
     global _is_child  # noqa: PLW0603
     _is_child = True
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -30,7 +30,7 @@ class PlacedSign:
 
     @property
     def kind(self) -> str:
-        """Its class for the rules."""
+        """Return its class for the rules."""
         return unicodedata.bidirectional(self.text)
 
 
@@ -52,7 +52,8 @@ class _Cluster:
 
 
 def in_reading_order(line: Sequence[PlacedSign], *, mostly_right: bool) -> list[PlacedSign]:
-    """A line in any order, but with the characters of a ligature together and turned round, as it is read.
+    """Return a line in any order, but with the characters of a ligature together and turned round, as it is
+    read.
 
     Lines that are half and half are read as the page is, which may be `mostly_right` to left.
     """
@@ -76,7 +77,7 @@ def in_reading_order(line: Sequence[PlacedSign], *, mostly_right: bool) -> list[
 
 
 def _clusters(signs: Sequence[PlacedSign]) -> list[_Cluster]:
-    """Glyphs from left to right, the letters in one place as they are read.
+    """Return glyphs from left to right, the letters in one place as they are read.
 
     A reader that has turned a word round has turned those of a ligature as well; one that has not has left
     two glyphs in one place as they are painted.
@@ -103,14 +104,14 @@ def _clusters(signs: Sequence[PlacedSign]) -> list[_Cluster]:
 
 
 def _is_apart(one: _Cluster, other: _Cluster) -> bool:
-    """Whether a blank is missing between two glyphs."""
+    """Return whether a blank is missing between two glyphs."""
     has_blank = one.signs[-1].text.isspace() or other.signs[0].text.isspace()
     height = max(one.signs[0].height, other.signs[0].height)
     return not has_blank and other.start - one.stop > _BLANK * height
 
 
 def _read(clusters: Sequence[_Cluster], from_right: bool) -> list[_Cluster]:
-    """What stands together, from its places to the order of its text."""
+    """Group glyphs that stand together, from their places to the order of their text."""
     kinds = _resolved([cluster.kind for cluster in clusters])
     for k, (cluster, kind) in enumerate(zip(clusters, kinds, strict=True)):
         sides = (takewhile(lambda other: other != "L", side) for side in (kinds[:k][::-1], kinds[k + 1 :]))
@@ -126,7 +127,7 @@ def _read(clusters: Sequence[_Cluster], from_right: bool) -> list[_Cluster]:
 
 
 def _resolved(kinds: Sequence[str]) -> list[str]:
-    """Kinds after the rules for numbers and for what stands between letters from left to right."""
+    """Return kinds after the rules for numbers and for what stands between letters from left to right."""
     found = list(kinds)
     for k, kind in enumerate(kinds):
         if kind == "EN":
@@ -155,7 +156,9 @@ def _resolved(kinds: Sequence[str]) -> list[str]:
 
 
 def _with_brackets(clusters: list[_Cluster]) -> list[_Cluster]:
-    """Brackets open before they close, whichever way round the file or its reader has turned them."""
+    """Orient brackets so that they open before they close, whichever way the file or its reader turned
+    them.
+    """
     for pair in _PAIRS:
         own = [c for c in clusters if c.level == 1 and len(c.signs) == 1 and c.signs[0].text in pair]
         if len(own) % 2 == 0:

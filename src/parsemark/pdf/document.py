@@ -32,7 +32,7 @@ class PageShape(NamedTuple):
 
 @contextmanager
 def open_document(pdf: Path) -> Iterator[Any]:
-    """A pdfium document, for functions that run `in_child`; it may stay open for the next ones.
+    """Open a pdfium document, for functions that run `in_child`; it may stay open for the next ones.
 
     No such file, no PDF, or a part of it that pdfium refuses: all that is a PdfError.
     """
@@ -74,7 +74,7 @@ def extract_page(pdf: Path, page_number: int, target: Path) -> None:
 
 @in_child()
 def page_alone(pdf: Path, page_number: int, without: tuple[int, ...] | None = None) -> bytes:
-    """One page as a PDF of its own; written anew where objects are named that it shall do without."""
+    """Return one page as a PDF of its own; written again where objects are named that it shall do without."""
     import io
 
     import pypdfium2 as pdfium
@@ -98,7 +98,7 @@ def page_alone(pdf: Path, page_number: int, without: tuple[int, ...] | None = No
 
 @in_child(cpu_s=600)
 def repainted(pdf: Path) -> bytes:
-    """A document with the texts of its pages painted above all else, the last line first."""
+    """Return a document with the texts of its pages painted above all else, the last line first."""
     import io
 
     import pypdfium2 as pdfium
@@ -121,7 +121,7 @@ def repainted(pdf: Path) -> bytes:
 
 
 def _lines_of_texts(page: Any) -> list[list[Any]]:
-    """Text objects that are painted one after the other from left to right at one height."""
+    """Return text objects that are painted one after the other from left to right at one height."""
     from pypdfium2 import raw
 
     lines: list[list[Any]] = []
@@ -144,7 +144,7 @@ _TAKEN_FROM = b"%parsemark-taken-from "
 
 
 def taken_from(pdf: Path) -> str:
-    """Hash of the PDF that `extract_page` took this one from; empty where it was not made so."""
+    """Return the hash of the PDF that `extract_page` took this one from; empty where it was not made so."""
     with pdf.open("rb") as file:
         file.seek(-min(200, pdf.stat().st_size), 2)
         _, mark, rest = file.read().rpartition(_TAKEN_FROM)
@@ -153,7 +153,9 @@ def taken_from(pdf: Path) -> str:
 
 @contextmanager
 def open_page(pdf: Path, page_number: int) -> Iterator[Any]:
-    """A pdfium page, by its number from 1, closed at the end; PdfError as `open_document`."""
+    """Open a pdfium page, by its number from 1, and close it at the end; raise PdfError as
+    `open_document`.
+    """
     with open_document(pdf) as document:
         if not 1 <= page_number <= len(document):
             raise PdfError(f"{pdf} has {counted(len(document), 'page')}; there is no page {page_number}.")
@@ -166,14 +168,16 @@ def open_page(pdf: Path, page_number: int) -> Iterator[Any]:
 
 @in_child()
 def count_pages(pdf: Path) -> int:
-    """How many pages a PDF has."""
+    """Return how many pages a PDF has."""
     with open_document(pdf) as document:
         return len(document)
 
 
 @in_child(cpu_s=600)
 def page_shapes(pdf: Path, *, turns: bool = False) -> list[PageShape]:
-    """The shape of each page of a PDF; how far it turns too, for which all that is on it has to be read."""
+    """Return the shape of each page of a PDF; how far it turns too, for which all that is on it has to be
+    read.
+    """
     shapes = []
     with open_document(pdf) as document:
         for index in range(len(document)):
@@ -186,7 +190,7 @@ def page_shapes(pdf: Path, *, turns: bool = False) -> list[PageShape]:
 
 
 def producer(pdf: Path) -> str:
-    """The producer that a PDF's metadata names; empty if they name none."""
+    """Return the producer that a PDF's metadata names; empty if they name none."""
     return _metadata(pdf, ("Producer",))[0].strip()
 
 
@@ -202,7 +206,7 @@ _MAKERS = {
 
 
 def made_with(pdf: Path) -> str:
-    """The kind of program that a PDF was made with, by its metadata: as in Soric et al.'s Table 1."""
+    """Return the kind of program that a PDF was made with, by its metadata: as in Soric et al.'s Table 1."""
     return maker_kind(" ".join(_metadata(pdf, ("Creator", "Producer"))))
 
 
@@ -213,7 +217,7 @@ def _metadata(pdf: Path, keys: tuple[str, ...]) -> list[str]:
 
 
 def maker_kind(named: str) -> str:
-    """The kind of program that a creator or producer is.
+    """Return the kind of program that a creator or producer is.
 
     >>> maker_kind("LaTeX with hyperref pdfTeX-1.40.21"), maker_kind("Microsoft® Word 2016"), maker_kind("")
     ('LaTeX', 'word processor', 'other')
@@ -237,7 +241,7 @@ def _frame(page: Any) -> tuple[tuple[float, float, float, float], int]:
 
 
 def to_page_box(page: Any, left: float, bottom: float, right: float, top: float) -> Box:
-    """PDF coordinates to points from the top left of the page as it is shown."""
+    """Convert PDF coordinates to points from the top left of the page as it is shown."""
     return Box(*to_page_edges(page, left, bottom, right, top))
 
 
@@ -245,13 +249,15 @@ Edges = tuple[float, float, float, float]
 
 
 def to_page_edges(page: Any, left: float, bottom: float, right: float, top: float) -> Edges:
-    """The same as a tuple, many of which go from process to process; what is at no finite place is at 0."""
+    """Return the same as a tuple, many of which go from process to process; what is at no finite place is at
+    0.
+    """
     a, b, c, d = array("d", to_page_boxes(page, array("d", (left, bottom, right, top))))
     return a, b, c, d
 
 
 def to_page_boxes(page: Any, edges: array[float]) -> bytes:
-    """The same for many: left, bottom, right and top of one after the other, as four numbers each."""
+    """Return the same for many: left, bottom, right and top of one after the other, as four numbers each."""
     import numpy as np
 
     (x0, y0, x1, y1), rotation = _frame(page)

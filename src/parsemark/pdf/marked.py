@@ -51,15 +51,15 @@ class OwnedPage:
 
     @cached_property
     def reads_from_right(self) -> bool:
-        """Whether any letter of it is of a script from right to left."""
+        """Return whether any letter of it is of a script from right to left."""
         return any(is_right_to_left(glyph.text) for glyph in self.glyphs)
 
     def drawn_near(self, box: Box) -> list[Box]:
-        """Lines and fills around a place, pictures apart."""
+        """Return lines and fills around a place, pictures apart."""
         return [s for _, picture, s in self.shapes if not picture and box.expanded(_REACH).holds_centre(s)]
 
     def ruled_frame(self, words: Box) -> Box:
-        """The place of a table with what is drawn around its words; of other words nothing is in it.
+        """Return the place of a table with what is drawn around its words; of other words nothing is in it.
 
         What crosses the words belongs to them as far as it goes. A line beside them does if it is near and as
         long as they are wide, or high: the rules above and below a table without a grid.
@@ -80,12 +80,12 @@ class OwnedPage:
         return found
 
     def _lines_in(self, area: Box) -> list[Box]:
-        """Lines and fills that cross an area, pieces of a line as one."""
+        """Return lines and fills that cross an area, pieces of a line as one."""
         drawn = (s for _, picture, s in self.shapes if not picture)
         return _merged([s for s in drawn if area.intersection_area(_solid(s)) > 0])
 
     def inner_frame(self, words: Box) -> Box:
-        """The same of a table inside of another one, whose own lines are next to it.
+        """Return the same of a table inside of another one, whose own lines are next to it.
 
         On each side, the first lines are taken and those that double them, as far as they are closed there.
         """
@@ -102,18 +102,18 @@ class OwnedPage:
 
 
 def _solid(shape: Box) -> Box:
-    """A line, however thin, with an area."""
+    """Return a line, however thin, with an area."""
     return shape.expanded(0.05)
 
 
 def _touch(one: Box, other: Box) -> bool:
-    """Whether lines or frames meet; one inside of the other does not."""
+    """Return whether lines or frames meet; one inside of the other does not."""
     is_inside = one.contains(other, -_SAME) or other.contains(one, -_SAME)
     return one.intersection_area(other) > 0 and not is_inside
 
 
 def _runs_along(frame: Box, line: Box) -> bool:
-    """Whether a line stands beside a frame, no longer than it by much and no shorter."""
+    """Return whether a line stands beside a frame, no longer than it by much and no shorter."""
     for low, high, start, stop, begin, end in (
         (line.x0, line.x1, frame.x0, frame.x1, line.y0 - frame.y1, frame.y0 - line.y1),
         (line.y0, line.y1, frame.y0, frame.y1, line.x0 - frame.x1, frame.x0 - line.x1),
@@ -126,7 +126,7 @@ def _runs_along(frame: Box, line: Box) -> bool:
 
 
 def _merged(shapes: Sequence[Box]) -> list[Box]:
-    """Shapes with the pieces of a line as one: borders are drawn cell by cell."""
+    """Return shapes with the pieces of a line as one: borders are drawn cell by cell."""
     found: list[Box] = []
     for at, start, stop, thickness in (("y0", "x0", "x1", "height"), ("x0", "y0", "y1", "width")):
         where, begin, end, thick = map(attrgetter, (at, start, stop, thickness))
@@ -191,12 +191,12 @@ def _marked(
 
 
 def address_of(item: Any) -> int:
-    """What tells an object of pdfium from others."""
+    """Return the address that identifies an object of pdfium."""
     return ctypes.cast(item, ctypes.c_void_p).value or 0
 
 
 def _owned(page: Any) -> Iterator[tuple[Any, int, int]]:
-    """Each object that is no form with its kind and its owner: the innermost number that holds it."""
+    """Yield each object that is no form with its kind and its owner: the innermost number that holds it."""
     from pypdfium2 import raw
 
     whole = (raw.FPDFPage_GetObject(page, k) for k in range(raw.FPDFPage_CountObjects(page)))
@@ -221,7 +221,7 @@ def _owned(page: Any) -> Iterator[tuple[Any, int, int]]:
 
 
 def _mark(item: Any) -> int:
-    """The number of the innermost mark that has one, or says that this is an artefact."""
+    """Return the number of the innermost mark that has one, or says that this is an artefact."""
     from pypdfium2 import raw
 
     value, size = ctypes.c_int(), ctypes.c_ulong()

@@ -45,13 +45,13 @@ ReadWord = tuple[str, Box, int]  # text, place in points, and number of its line
 
 
 def can_read() -> bool:
-    """Whether an engine is installed."""
+    """Return whether an engine is installed."""
     return shutil.which("tesseract") is not None or is_installed("rapidocr")
 
 
 @lru_cache(maxsize=1)
 def scripts() -> frozenset[str]:
-    """The scripts that the engine has models for, as the names of their letters begin in Unicode."""
+    """Return the scripts that the engine has models for, as the names of their letters begin in Unicode."""
     if not shutil.which("tesseract"):
         return frozenset({"LATIN", "CJK"})
     languages = _languages()
@@ -60,7 +60,7 @@ def scripts() -> frozenset[str]:
 
 
 def read_picture(picture: Image.Image) -> tuple[list[ReadWord], float]:
-    """The words that the engine is sure of, and their share of all; none where it fails."""
+    """Return the words that the engine is sure of, and their share of all; none where it fails."""
     by_engine = _by_tesseract if shutil.which("tesseract") else _by_rapidocr
     found = [(word, sure >= _SURE) for word, sure in by_engine(picture)]
     return [word for word, is_sure in found if is_sure], sum(s for _, s in found) / max(len(found), 1)
@@ -68,7 +68,7 @@ def read_picture(picture: Image.Image) -> tuple[list[ReadWord], float]:
 
 @lru_cache(maxsize=1)
 def _languages() -> tuple[str, ...]:
-    """The installed models of languages."""
+    """Return the installed models of languages."""
     try:
         command = ["tesseract", "--list-langs"]
         done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=_WALL_S)
@@ -102,7 +102,7 @@ def _by_tesseract(picture: Image.Image) -> Iterator[tuple[ReadWord, float]]:
 
 
 def _by_rapidocr(picture: Image.Image) -> Iterator[tuple[ReadWord, float]]:
-    """Its lines, parted at blanks: a word takes as much of its line as it has characters."""
+    """Yield its lines, divided at blanks: a word takes as much of its line as it has characters."""
     import numpy as np
 
     result = _rapidocr()(np.asarray(picture.convert("RGB"))[:, :, ::-1])
@@ -119,7 +119,7 @@ def _by_rapidocr(picture: Image.Image) -> Iterator[tuple[ReadWord, float]]:
 
 @lru_cache(maxsize=1)
 def _rapidocr() -> Any:
-    """The engine with its own models; to load it takes seconds."""
+    """Return the engine with its own models; to load it takes seconds."""
     import logging
 
     from rapidocr import RapidOCR

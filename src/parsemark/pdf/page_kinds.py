@@ -72,7 +72,7 @@ _LANGUAGES = {name: frozenset(words.split()) for name, words in _STOP_WORDS.item
 
 
 def stored_kinds(text: str | None) -> Kinds:
-    """Kinds as a run keeps them, which may be somebody else's: nothing but traits and their values."""
+    """Return kinds as a run keeps them, which may be somebody else's: nothing but traits and their values."""
     try:
         said = json.loads(text or "{}")
     except (ValueError, RecursionError):
@@ -83,7 +83,7 @@ def stored_kinds(text: str | None) -> Kinds:
 
 @in_child()
 def look_at(pdf: Path, page_number: int) -> tuple[str, Kinds]:
-    """The text of a page, and the value of each trait on it."""
+    """Return the text of a page, and the value of each trait on it."""
     import numpy as np
     from pypdfium2 import raw
 
@@ -116,7 +116,7 @@ def look_at(pdf: Path, page_number: int) -> tuple[str, Kinds]:
 
 @lru_cache(maxsize=64)
 def is_whole(pdf: Path, _modified: int) -> bool:
-    """Whether a file ends as it should, and its objects are listed where it says.
+    """Return whether a file ends as it should, and its objects are listed where it says.
 
     Readers search the whole file where this is not so; some find all of it, and some give up.
     """
@@ -134,7 +134,7 @@ def is_whole(pdf: Path, _modified: int) -> bool:
 
 
 def text_kinds(text: str, fewest: int = MIN_LAYER) -> Kinds:
-    """What the words of a page say, if these are not fewer characters than would say something.
+    """Return the page types that the words show, if these are enough characters to decide.
 
     >>> text_kinds("Die Kosten und der Ertrag sind mit den Zahlen von 2019 nicht zu vergleichen")["language"]
     'German'
@@ -176,7 +176,9 @@ def _language(words: Sequence[str], counts: Mapping[str, int]) -> str:
 
 
 def ink_kinds(size: tuple[float, float], runs: Boxes, painted: Boxes) -> Kinds:
-    """What the shapes of a page say: its size, the boxes of its text run by run, and those of all else."""
+    """Return the page types that the shapes show: its size, the boxes of its text run by run, and those of
+    all else.
+    """
     import numpy as np
 
     wide, high = painted[:, 2] - painted[:, 0], painted[:, 3] - painted[:, 1]
@@ -198,7 +200,7 @@ def ink_kinds(size: tuple[float, float], runs: Boxes, painted: Boxes) -> Kinds:
 
 
 def _table_rows(runs: Boxes) -> int:
-    """How many lines consist of three parts or more that stand apart."""
+    """Return how many lines consist of three parts or more that stand apart."""
     import numpy as np
 
     if len(runs) < 2:
@@ -215,7 +217,9 @@ def _table_rows(runs: Boxes) -> int:
 
 
 def _columns(page_width: float, runs: Boxes) -> str:
-    """How many columns of text: white gutters that few lines of the page cross, with text on both sides."""
+    """Return how many columns of text: white gutters that few lines of the page cross, with text on both
+    sides.
+    """
     import numpy as np
 
     width = min(max(int(page_width), 1), 20_000)

@@ -33,7 +33,9 @@ _AS_PILLOW_KEEPS_THEM = {"rev_byteorder": True, "prefer_bgrx": True}
 
 
 def render_page(pdf: Path, page_number: int, dpi: int, *, forms: bool = False) -> Image.Image:
-    """A page as a picture, also with the fields of its forms; one that would be too large is a PdfError."""
+    """Return a page as a picture, also with the fields of its forms; one that would be too large is a
+    PdfError.
+    """
     from PIL import Image
 
     width, height, stride, pixels = _rendered(pdf, page_number, dpi, forms)
@@ -58,7 +60,7 @@ Frame = tuple[int, int]  # width and height into which a picture has to fit, in 
 
 @in_child()
 def page_jpegs(pdf: Path, page_number: int, dpi: int, frames: Sequence[Frame]) -> list[bytes]:
-    """A page as `jpegs`, which are made where it is drawn: they are a fortieth of its pixels."""
+    """Return a page as `jpegs`, which are made where it is drawn: they are a fortieth of its pixels."""
     from PIL import Image
 
     with open_page(pdf, page_number) as page:
@@ -68,7 +70,9 @@ def page_jpegs(pdf: Path, page_number: int, dpi: int, frames: Sequence[Frame]) -
 
 
 def jpegs(picture: Image.Image, frames: Sequence[Frame]) -> list[bytes]:
-    """A picture as large as each frame allows, but no larger than it is (WebP takes seven times as long)."""
+    """Return a picture as large as each frame allows, but no larger than it is (WebP takes seven times as
+    long).
+    """
     from PIL import Image
 
     written = []
@@ -84,7 +88,9 @@ def jpegs(picture: Image.Image, frames: Sequence[Frame]) -> list[bytes]:
 
 @in_child()
 def sharp_pixels(pdf: Path, page_numbers: Sequence[int], dpi: int) -> list[tuple[int, int, Pixels]]:
-    """Width, height and pixels (red, green, blue and one byte unused) of pages, without any smoothing."""
+    """Return width, height and pixels (red, green, blue and one byte unused) of pages, without any
+    smoothing.
+    """
     shots = []
     with open_document(pdf) as document:
         for number in page_numbers:
@@ -97,7 +103,7 @@ def sharp_pixels(pdf: Path, page_numbers: Sequence[int], dpi: int) -> list[tuple
 
 
 def _shot(page: Any, number: int, pdf: Path, dpi: int, **how: bool) -> Any:
-    """A picture of an open page, in memory that lives as long as anybody holds it."""
+    """Return a picture of an open page, in memory that lives as long as anybody holds it."""
     from pypdfium2 import PdfBitmap
 
     width, height = (side * dpi / 72 for side in page.get_size())
@@ -108,12 +114,12 @@ def _shot(page: Any, number: int, pdf: Path, dpi: int, **how: bool) -> Any:
 
 
 def page_picture(page: Any, number: int, pdf: Path, dpi: int) -> Any:
-    """An open page in grey, as an array (rows, columns), for functions that run `in_child`."""
+    """Return an open page in grey, as an array (rows, columns), for functions that run `in_child`."""
     return _shot(page, number, pdf, dpi, grayscale=True).to_numpy()
 
 
 def open_picture(path: Path) -> Image.Image:
-    """A picture file, grey or coloured; one that is broken or too large is a PdfError."""
+    """Return a picture file, grey or coloured; one that is broken or too large is a PdfError."""
     from PIL import Image
 
     try:
@@ -146,11 +152,11 @@ class PageInk:
 
     @cached_property
     def centres(self) -> list[tuple[float, float, str]]:
-        """Where the middle of each glyph is, with its text."""
+        """Return where the middle of each glyph is, with its text."""
         return [(*glyph.box.centre, glyph.text) for glyph in self.glyphs]
 
     def inside(self, frame: Box, tolerance: float) -> list[Box]:
-        """What is painted in a frame, without the ground on which it stands.
+        """Return the boxes painted in a frame, without the ground on which they stand.
 
         A ground holds the whole frame, up to `tolerance` points, and goes on at two opposite sides of it: a
         coloured box, a slide.
@@ -182,7 +188,9 @@ def _ink(pdf: Path, page_number: int) -> tuple[float, float, PackedGlyphs, bytes
 
 @in_child()
 def painted_rectangles(pdf: Path, page_number: int) -> list[tuple[int, Box]]:
-    """The filled shapes of a page with their colour (0xRRGGBB), in the order in which they are painted."""
+    """Return the filled shapes of a page with their colour (0xRRGGBB), in the order in which they are
+    painted.
+    """
     from pypdfium2 import raw
 
     found = []
@@ -198,7 +206,7 @@ def painted_rectangles(pdf: Path, page_number: int) -> list[tuple[int, Box]]:
 
 @in_child()
 def page_objects(pdf: Path, page_number: int) -> list[tuple[bool, Box | None]]:
-    """Whether each object of a page is text, and where it lies; None where that is not known."""
+    """Return whether each object of a page is text, and where it lies; None where that is not known."""
     from pypdfium2 import raw
 
     with open_page(pdf, page_number) as page:
@@ -208,7 +216,9 @@ def page_objects(pdf: Path, page_number: int) -> list[tuple[bool, Box | None]]:
 
 
 def painted_objects(page: Any, but: int | None = None) -> Iterator[tuple[Any, Edges | None]]:
-    """What is painted on an open page, `but` one type, with left, bottom, right and top where known."""
+    """Yield the painted objects of an open page, `but` one type, with left, bottom, right and top where
+    known.
+    """
     from pypdfium2 import raw
 
     edges = [ctypes.c_float() for _ in range(4)]

@@ -22,13 +22,13 @@ _PAGE_NUMBER = re.compile(
 
 
 def edge_of(y0: float, y1: float, height: float) -> Literal["head", "foot"] | None:
-    """At which edge of its page something stands from y0 to y1; None for what stands within."""
+    """Return the edge of the page at which something stands from y0 to y1; None for content within."""
     return "head" if y1 < _BAND * height else "foot" if y0 > (1 - _BAND) * height else None
 
 
 @lru_cache(maxsize=512)
 def _bands(pdf: Path, page_number: int, _modified: int) -> frozenset[str]:
-    """The lines at top and end of a page, as running heads are compared."""
+    """Return the lines at top and end of a page, as running heads are compared."""
     with open_page(pdf, page_number) as page:
         text, found = page.get_textpage(), set[str]()
         left, bottom, right, top = page.get_bbox()
@@ -48,7 +48,7 @@ LayerWord = tuple[str, Edges, int, bool]  # text, place, number of its line, and
 
 
 def running_lines(pdf: Path, page_number: int, words: Sequence[LayerWord], height: float) -> set[int]:
-    """Page numbers, and lines at top or end that neighbouring pages have too."""
+    """Return page numbers, and lines at top or end that neighbouring pages have too."""
     lines: dict[int, list[LayerWord]] = {}
     for word in words:
         if word[3] and word[2] >= 0:
@@ -70,7 +70,8 @@ def running_lines(pdf: Path, page_number: int, words: Sequence[LayerWord], heigh
 
 
 def _edge_lines(heights: Mapping[int, tuple[float, float]], height: float) -> tuple[set[int], set[int]]:
-    """Lines in the bands at top and end, or parted from the text by a gap; and those of the outermost rows.
+    """Return lines in the bands at top and end, or separated from the text by a gap; and those of the
+    outermost rows.
 
     Of each line top and end are given, and then the height of the page.
     """

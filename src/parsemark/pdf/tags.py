@@ -69,7 +69,7 @@ class TagTree:
 
 @contextmanager
 def open_qpdf(pdf: Path) -> Iterator[Any]:
-    """A document of pikepdf, for functions that run `in_child`; one that cannot be read is a PdfError."""
+    """Open a document of pikepdf, for functions that run `in_child`; raise PdfError if it is unreadable."""
     import pikepdf
 
     try:
@@ -86,7 +86,9 @@ def open_qpdf(pdf: Path) -> Iterator[Any]:
 
 @in_child(cpu_s=120)
 def read_tags(pdf: Path) -> TagTree | None:
-    """The structure tree of a PDF; None where it has none, PdfError where it is too large or too deep."""
+    """Return the structure tree of a PDF; None where it has none, or raise PdfError where it is too large or
+    too deep.
+    """
     with open_qpdf(pdf) as document:
         root = document.Root.get("/StructTreeRoot")
         if not _is_dictionary(root) or "/K" not in root:
@@ -135,7 +137,9 @@ class _TreeReader:
         return TagTree(tuple(tag for tag in tags if tag is not None), dict(self.faults))
 
     def _is_new(self, kid: Any) -> bool:
-        """Whether an element is reached for the first time: else the tree has a cycle, or shares a branch."""
+        """Return whether an element is reached for the first time: else the tree has a cycle, or shares a
+        branch.
+        """
         if kid.objgen == (0, 0):
             return True
         if kid.objgen in self.seen:
@@ -167,7 +171,7 @@ class _TreeReader:
         return StructureTag(role, said, kids, self._attributes(element), alt, actual, source)
 
     def _role(self, said: str, space: Any) -> str:
-        """The standard role that a role stands for, by namespaces and role maps."""
+        """Return the standard role that a role stands for, by namespaces and role maps."""
         uri, mapped = self._space(space)
         role = said
         for _ in range(_MAX_MAPPINGS):
@@ -187,7 +191,7 @@ class _TreeReader:
         return said
 
     def _space(self, space: Any) -> tuple[str, dict[str, Any]]:
-        """The name of a namespace, and what it maps to what."""
+        """Return the name of a namespace, and what it maps to what."""
         if not _is_dictionary(space):
             return "", {}
         key = space.objgen
@@ -231,12 +235,12 @@ def _listed(thing: Any) -> list[Any]:
 
 
 def dictionary_items(thing: Any) -> list[Any]:
-    """The dictionaries of an array, or the one that is there instead of it."""
+    """Return the dictionaries of an array, or the one that is there instead of it."""
     return [item for item in _listed(thing) if _is_dictionary(item)]
 
 
 def text_of(thing: Any) -> str | None:
-    """A string of a PDF; None for anything else."""
+    """Return a string of a PDF; None for anything else."""
     import pikepdf
 
     return str(thing)[:_MAX_TEXT] if isinstance(thing, pikepdf.String) else None
@@ -259,13 +263,13 @@ def _value(thing: Any) -> Value | None:
 
 
 def link_address(annotation: Any) -> str | None:
-    """The address that a link leads to; None where it leads to a page."""
+    """Return the address that a link leads to; None where it leads to a page."""
     action = annotation.get("/A")
     return text_of(action.get("/URI")) if _is_dictionary(action) else None
 
 
 def _attached(element: Any) -> str | None:
-    """The text of the first attached file that is MathML or LaTeX."""
+    """Return the text of the first attached file that is MathML or LaTeX."""
     import pikepdf
 
     for file in _listed(element.get("/AF"))[:4]:

@@ -42,13 +42,15 @@ class Glyph:
 
 
 def page_words(pdf: Path, page_number: int) -> tuple[PageWord, ...]:
-    """The words of a page's text layer."""
+    """Return the words of a page's text layer."""
     return _words(pdf, page_number, pdf.stat().st_mtime_ns)
 
 
 @in_child()
 def page_text(pdf: Path, page_number: int) -> str:
-    """The words of a page, separated by blanks. Much faster than `page_words`, which finds their boxes."""
+    """Return the words of a page, separated by blanks. Much faster than `page_words`, which finds their
+    boxes.
+    """
     with open_page(pdf, page_number) as page:
         text = page.get_textpage()
         content: str = text.get_text_range()
@@ -60,12 +62,12 @@ def page_text(pdf: Path, page_number: int) -> str:
 
 
 def page_glyphs(pdf: Path, page_number: int) -> tuple[Glyph, ...]:
-    """All characters of a page's text layer, in the order of the file."""
+    """Return all characters of a page's text layer, in the order of the file."""
     return unpack_glyphs(_page_glyphs(pdf, page_number))
 
 
 def document_glyphs(pdf: Path) -> list[tuple[Glyph, ...]]:
-    """The same for each page of a document."""
+    """Return the same for each page of a document."""
     return [unpack_glyphs(page) for page in _document_glyphs(pdf)]
 
 
@@ -86,7 +88,7 @@ def _document_glyphs(pdf: Path) -> list[PackedGlyphs]:
 
 
 def pack_glyphs(page: Any) -> PackedGlyphs:
-    """The characters of an open page; a hyphen at the end of a line comes as `-`."""
+    """Return the characters of an open page; a hyphen at the end of a line comes as `-`."""
     from pypdfium2 import raw
 
     text = page.get_textpage()
@@ -106,7 +108,7 @@ def pack_glyphs(page: Any) -> PackedGlyphs:
 
 
 def unpack_glyphs(packed: PackedGlyphs) -> tuple[Glyph, ...]:
-    """What was packed."""
+    """Return packed glyphs."""
     texts, boxes, generated = packed
     edges = iter(array("d", boxes))
     places = zip(edges, edges, edges, edges, strict=True)
@@ -115,7 +117,9 @@ def unpack_glyphs(packed: PackedGlyphs) -> tuple[Glyph, ...]:
 
 
 def character_codes(text: Any) -> Iterable[tuple[int, int]]:
-    """Index and code point of each character of a text page, lines from right to left as they are read."""
+    """Return index and code point of each character of a text page, lines from right to left as they are
+    read.
+    """
     codes = list(_file_codes(text))
     kinds = Counter(unicodedata.bidirectional(chr(code)) for _, code in codes)
     if not (n_right := kinds["R"] + kinds["AL"]):
@@ -131,7 +135,9 @@ def character_codes(text: Any) -> Iterable[tuple[int, int]]:
 
 
 def _read_line(text: Any, line: list[tuple[int, int]], mostly_right: bool) -> list[tuple[int, int]]:
-    """A line with letters from right to left in the order in which it is read; one on its side as it is."""
+    """Return a line with letters from right to left in the order in which it is read; one on its side as it
+    is.
+    """
     from pypdfium2 import raw
 
     x, y, room = ctypes.c_double(), ctypes.c_double(), raw.FS_RECTF()
@@ -151,7 +157,9 @@ def _read_line(text: Any, line: list[tuple[int, int]], mostly_right: bool) -> li
 
 
 def _file_codes(text: Any) -> Iterator[tuple[int, int]]:
-    """Index and code point of each character in pdfium's order, which has two for one beyond 16 bits."""
+    """Yield index and code point of each character in pdfium's order, which has two for one beyond 16
+    bits.
+    """
     from pypdfium2 import raw
 
     codes = [raw.FPDFText_GetUnicode(text, index) for index in range(text.count_chars())]
@@ -171,7 +179,7 @@ def _words(pdf: Path, page_number: int, _modified: int) -> tuple[PageWord, ...]:
 
 
 def is_raised(text: str, ink: Edges, body: Edges, before: Iterable[tuple[str, Edges, Edges]]) -> bool:
-    """Whether a glyph is a superscript: smaller and higher than those before it, or a digit drawn so.
+    """Return whether a glyph is a superscript: smaller and higher than those before it, or a digit drawn so.
 
     Its `body` is its box with the room that its font gives it; where nobody knows that, its ink. Of the
     glyphs `before` it in its word the last one comes first.
@@ -191,5 +199,5 @@ def is_raised(text: str, ink: Edges, body: Edges, before: Iterable[tuple[str, Ed
 
 
 def is_right_to_left(text: str) -> bool:
-    """Whether any letter of it is written from right to left."""
+    """Return whether any letter of it is written from right to left."""
     return any(unicodedata.bidirectional(c) in ("R", "AL") for c in text)

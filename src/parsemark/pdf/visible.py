@@ -92,13 +92,13 @@ class SeenPage:
 
     @property
     def judged_by(self) -> str:
-        """What says which words can be seen."""
+        """Return the source that decides which words are visible."""
         name = {"layer": "text layer", "ocr": "OCR", "none": "not judged"}[self.source]
         return f"{name}: {self.why}" if self.why else name
 
 
 def seen_page(pdf: Path, page_number: int, *, ocr: bool = False) -> SeenPage:
-    """What can be seen on a page, by its number from 1.
+    """Return the visible content of a page, by its number from 1.
 
     With `ocr`, and where tesseract or rapidocr is installed, samples of the text layer are compared with
     what the picture says, and pages whose layer cannot be believed are read so.
@@ -134,7 +134,9 @@ def _seen_page(pdf: Path, page_number: int, _modified: int, ocr: bool) -> SeenPa
 
 
 def _checked(pdf: Path, page_number: int, page: SeenPage, within: Sequence[Box]) -> SeenPage:
-    """The page as its layer has it if OCR agrees, as OCR reads it if not; as nobody can say in between."""
+    """Return the page as its layer has it if OCR agrees, as OCR reads it if not; as nobody can say in
+    between.
+    """
     picture = render_page(pdf, page_number, OCR_DPI)
     if not page.why:
         if not _may_lie(picture, page):
@@ -168,7 +170,7 @@ _PackedWord = tuple[str, Edges, int, bool, bool]
 
 @in_child()
 def _seen(pdf: Path, page_number: int) -> tuple[float, float, list[_PackedWord], str, str, list[Edges]]:
-    """Size, words, what is beside them, why they cannot be believed, and where pictures stand."""
+    """Return size, words, what is beside them, why they cannot be believed, and where pictures stand."""
     with open_page(pdf, page_number) as page:
         width, height = page.get_size()
         texts, boxes, generated = pack_glyphs(page)
@@ -232,7 +234,7 @@ def _painted(page: Any) -> Iterator[_Painted]:
 
 
 def _placed(edges: Sequence[float], matrices: Sequence[Any]) -> Edges:
-    """Bounds on the page of what lies in forms."""
+    """Return bounds on the page of what lies in forms."""
     left, bottom, right, top = edges
     if not matrices:
         return left, bottom, right, top
@@ -244,7 +246,7 @@ def _placed(edges: Sequence[float], matrices: Sequence[Any]) -> Edges:
 
 
 def _covered(objects: Sequence[_Painted]) -> set[int]:
-    """Texts below something opaque that is painted later."""
+    """Return texts below something opaque that is painted later."""
     import numpy as np
 
     bounds = np.array([o.bounds for o in objects]).reshape(-1, 4)
@@ -269,7 +271,9 @@ def _covered(objects: Sequence[_Painted]) -> set[int]:
 def _shown_glyphs(
     page: Any, number: int, pdf: Path, objects: Sequence[_Painted], boxes: bytes
 ) -> tuple[NDArray[np.bool_], float]:
-    """Which glyphs change the picture of their page, and the share of it that is not paper without them."""
+    """Return which glyphs change the picture of their page, and the share of it that is not paper without
+    them.
+    """
     import numpy as np
 
     edges = np.frombuffer(boxes, dtype=np.float64).reshape(-1, 4)
@@ -297,7 +301,7 @@ def _leave_out(items: Sequence[Any]) -> None:
 
 
 def _glyphs_of(page: Any, items: Sequence[Any], count: int) -> NDArray[np.bool_]:
-    """Which glyphs belong to some objects."""
+    """Return which glyphs belong to some objects."""
     import numpy as np
     from pypdfium2 import raw
 
@@ -310,7 +314,7 @@ def _glyphs_of(page: Any, items: Sequence[Any], count: int) -> NDArray[np.bool_]
 def _changed(
     one: NDArray[np.uint8], other: NDArray[np.uint8], edges: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
-    """In which boxes two pictures differ."""
+    """Return the boxes in which two pictures differ."""
     import numpy as np
 
     height, width = one.shape
@@ -329,7 +333,7 @@ def _changed(
 
 
 def _words(texts: str, boxes: array[float], generated: bytes, shown: Sequence[bool]) -> Iterator[LayerWord]:
-    """Runs of characters between blanks; a word is shown if half of its characters are.
+    """Yield runs of characters between blanks; a word is shown if half of its characters are.
 
     Raised digits behind a number are one of their own: `12.0` with the mark of a note is not 12.03.
     """
@@ -367,7 +371,7 @@ def _area(edges: Edges) -> float:
 
 
 def _doubt(words: Sequence[LayerWord], pictures: Sequence[Edges], area: float, ink: float) -> str:
-    """Why the words of a page are no evidence for what can be seen on it; empty if they are."""
+    """Return why the words of a page are no evidence for its visible content; empty if they are."""
     n_shown = sum(word[3] for word in words)
     largest, covered = max(map(_area, pictures), default=0.0), sum(map(_area, pictures))
     is_read = bool(words) and largest >= _PICTURE_SHARE * area and 2 * n_shown <= len(words)
@@ -384,7 +388,7 @@ def _doubt(words: Sequence[LayerWord], pictures: Sequence[Edges], area: float, i
 
 
 def _beside(page: Any) -> Iterator[str]:
-    """Values of forms, notes and targets of links."""
+    """Yield values of forms, notes and targets of links."""
     from pypdfium2 import raw
 
     document = page.pdf
@@ -410,7 +414,7 @@ def _annotations(page: Any) -> Iterator[Any]:
 
 
 def _said_by(get: Any, note: Any, key: Any) -> str:
-    """A text of an annotation; empty where it has none, or one that is too long."""
+    """Return a text of an annotation; empty where it has none, or one that is too long."""
     size = get(note, key, None, 0)
     if not 2 < size < 100_000:
         return ""
@@ -420,7 +424,7 @@ def _said_by(get: Any, note: Any, key: Any) -> str:
 
 
 def _field_words(page: Any, words: Sequence[LayerWord]) -> Iterator[LayerWord]:
-    """What fields of forms show that the page itself does not say: values whose appearance paints text."""
+    """Yield the words of form fields that the page itself lacks: values whose appearance paints text."""
     from pypdfium2 import raw
 
     centres = [((x0 + x1) / 2, (y0 + y1) / 2) for _, (x0, y0, x1, y1), _, shown in words if shown]
@@ -441,7 +445,7 @@ def _field_words(page: Any, words: Sequence[LayerWord]) -> Iterator[LayerWord]:
 
 
 def _unknown_script(words: Sequence[SeenWord]) -> str:
-    """The script of most letters of a page, if OCR has no model for it; empty if it has."""
+    """Return the script of most letters of a page, if OCR has no model for it; empty if it has."""
     letters = [c for word in words for c in word.text if c.isalpha()]
     if not letters:
         return ""
@@ -451,7 +455,7 @@ def _unknown_script(words: Sequence[SeenWord]) -> str:
 
 
 def _may_lie(picture: Image.Image, page: SeenPage) -> bool:
-    """Whether the lines that have most to compare read otherwise than they look."""
+    """Return whether the lines that have most to compare read otherwise than they look."""
     words = [word for word in page.words if word.shown and word.box.height < word.box.width * 3]
     rank = {line: k for k, line in enumerate(sorted({word.line for word in words}))}
     samples: dict[int, list[SeenWord]] = {}
@@ -466,7 +470,7 @@ def _may_lie(picture: Image.Image, page: SeenPage) -> bool:
 
 
 def _texts_of(picture: Image.Image, page: SeenPage, within: Sequence[Box]) -> Iterator[str]:
-    """What OCR reads in the pictures of a page, the largest ones."""
+    """Yield the OCR texts of the largest pictures of a page."""
     whole = page.width * page.height
     large = [box for box in within if box.width * box.height >= _TELLING * whole]
     for box in sorted(large, key=lambda box: -box.width * box.height)[:_MOST_READ]:
@@ -475,7 +479,7 @@ def _texts_of(picture: Image.Image, page: SeenPage, within: Sequence[Box]) -> It
 
 
 def _read_part(picture: Image.Image, part: Box) -> list[ReadWord]:
-    """The words of a part of a picture, at their places in the whole."""
+    """Return the words of a part of a picture, at their places in the whole."""
     scale, margin = OCR_DPI / 72, 16
     left, top, right, bottom = (int(side * scale) for side in part.as_tuple())
     left, top = max(left - margin, 0), max(top - margin, 0)
@@ -490,7 +494,8 @@ def _read_part(picture: Image.Image, part: Box) -> list[ReadWord]:
 
 
 def _agreement(words: Sequence[SeenWord], read: Sequence[ReadWord]) -> float | None:
-    """The share of words of the layer that OCR reads alike at their place; None if too few can be compared.
+    """Return the share of words of the layer that OCR reads alike at their place; None if too few can be
+    compared.
 
     Words with digits or signs in them say nothing: OCR takes names of parts (`p16f84a`) for words.
     """
@@ -517,7 +522,7 @@ def _likeness(one: str, other: str) -> float:
 
 
 def _is_comparable(text: str) -> bool:
-    """Whether it is a word of a script that OCR knows, with nothing but signs around it."""
+    """Return whether it is a word of a script that OCR knows, with nothing but signs around it."""
     own = text.strip(_AROUND_WORDS)
     known = tuple(scripts())
     return len(own) >= _MIN_WORD and own.isalpha() and unicodedata.name(own[0], "?").startswith(known)

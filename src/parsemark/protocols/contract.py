@@ -80,22 +80,24 @@ class PageProtocol(ABC):
     """Whether outputs are scored as they are written, or in one spelling for all (`formats.neutral`)."""
 
     def __str__(self) -> str:
-        """The spec: the name with the options that differ from the default."""
+        """Return the spec: the name with the options that differ from the default."""
         return changed_options(self, self.name)
 
     @property
     def asks(self) -> bool:
-        """Whether scoring asks somebody outside, such as a language model; never done by default."""
+        """Return whether scoring asks somebody outside, such as a language model; never done by default."""
         return False
 
     @property
     def whole_documents(self) -> bool:
-        """Whether `score_page` is given all pages of a document as one; its rows stand at the first page."""
+        """Return whether `score_page` is given all pages of a document as one; its rows stand at the first
+        page.
+        """
         return False
 
     @property
     def needs_whole_run(self) -> bool:
-        """Whether `prepared` is called before pages are scored."""
+        """Return whether `prepared` is called before pages are scored."""
         return False
 
     def prepared(self, run: WholeRun) -> PageProtocol:
@@ -144,11 +146,11 @@ class PageProtocol(ABC):
         """
 
     def summarise(self, tables: RunTables) -> Summary:
-        """Sum up a run: every figure, its groups of pages, and the ranking."""
+        """Return the sum up a run: every figure, its groups of pages, and the ranking."""
         return self.summary_of(tables, self.figure_sums(tables))
 
     def fixed_specs(self, summary: Summary, parser: str) -> list[str]:
-        """Name the specs under which the rows of a parser can be summed up with nothing chosen from the run.
+        """Return the specs under which a parser's rows can be summed without choosing anything from the run.
 
         A board puts results together under these, the first one preferred, so that no number depends on who
         else is there. A protocol that chooses a rule from the data names it here.
@@ -156,7 +158,7 @@ class PageProtocol(ABC):
         return [str(self)]
 
     def presentation(self) -> Presentation:
-        """Say what a report shows beside the figures."""
+        """Return what a report shows beside the figures."""
         return Presentation()
 
     def summary_of(self, tables: RunTables, sums: Sequence[FigureSums], **parts: Any) -> Summary:
@@ -199,7 +201,7 @@ DEFAULT_PROTOCOLS = ("tables",)
 
 @lru_cache(maxsize=64)
 def get_protocol(spec: str) -> PageProtocol:
-    """The protocol that a spec such as `tables(match=bbox)` names.
+    """Return the protocol that a spec such as `tables(match=bbox)` names.
 
     Raises:
         UnknownNameError: No protocol has that name; the error carries the nearest ones.
@@ -213,7 +215,7 @@ def get_protocol(spec: str) -> PageProtocol:
 
 
 def page_protocols() -> list[str]:
-    """The protocols that any run of pages can be scored by."""
+    """Return the protocols that any run of pages can be scored by."""
     return [own.name for own in _loadable() if own.needs_only_pages]
 
 
@@ -237,13 +239,13 @@ def _loadable() -> Iterator[type[PageProtocol]]:
 
 
 def canonical_specs(specs: str | Iterable[str]) -> list[str]:
-    """One or several specs as they are stored, each once; wrong ones are refused."""
+    """Return one or several specs as they are stored, each once; wrong ones are refused."""
     specs = [specs] if isinstance(specs, str) else specs
     return list(dict.fromkeys(str(get_protocol(spec)) for spec in specs))
 
 
 def with_options(spec: str, **options: Any) -> str:
-    """A spec with some options changed; None leaves an option as it is."""
+    """Return a spec with some options changed; None leaves an option as it is."""
     protocol = get_protocol(spec)
     wanted = {key: value for key, value in options.items() if value is not None}
     for key in wanted.keys() - {f.name for f in dataclasses.fields(protocol)}:

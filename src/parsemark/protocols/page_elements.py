@@ -4,14 +4,16 @@ from parsemark.model import Element, Page
 
 
 def in_order(page: Page) -> list[Element]:
-    """The elements of a page as they are read; those outside of the reading order stay where they stand."""
+    """Return the elements of a page as they are read; those outside of the reading order stay where they
+    stand.
+    """
     listed = [element for element in page.elements if not element.ignore]
     ordered = iter(sorted((e for e in listed if e.order is not None), key=lambda e: e.order or 0))
     return [next(ordered) if element.order is not None else element for element in listed]
 
 
 def html_of(element: Element) -> str:
-    """A table as HTML."""
+    """Return a table as HTML."""
     from parsemark.formats import write_table
 
     return (
@@ -20,5 +22,5 @@ def html_of(element: Element) -> str:
 
 
 def text_of(element: Element) -> str:
-    """What an element says, as text or else as LaTeX."""
+    """Return the content of an element, as text or else as LaTeX."""
     return (element.text if element.text is not None else element.latex) or ""

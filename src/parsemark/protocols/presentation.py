@@ -121,15 +121,15 @@ class ScoredTables:
 
     @cached_property
     def matches(self) -> pl.DataFrame:
-        """One row per match, page and parser."""
+        """Return one row per match, page and parser."""
         return self.scan("matches").filter(rule=self.rule).drop("rule").collect()
 
     def scores_of(self, parser: str) -> pl.DataFrame:
-        """One row per score of a parser's elements; read anew each time."""
+        """Return one row per score of a parser's elements; read again each time."""
         return self._scores().filter(parser=parser).collect()
 
     def scores_by(self, metric: str) -> pl.DataFrame:
-        """The same by one metric."""
+        """Return the same by one metric."""
         return self._scores().filter(metric=metric).collect()
 
     def _scores(self) -> pl.LazyFrame:
@@ -140,31 +140,31 @@ class ScoredTables:
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics of the scores of elements, in the protocol's order."""
+        """Return the metrics of the scores of elements, in the protocol's order."""
         present = set(self._scores().select("metric").unique().collect()["metric"])
         known = [metric for metric in self.shown.metrics if metric in present]
         return (*known, *sorted(present - {*known} - self.shown.hidden_metrics))
 
     @cached_property
     def main_metric(self) -> str:
-        """The metric that lists of elements are sorted by; empty where nothing was scored."""
+        """Return the metric that lists of elements are sorted by; empty where nothing was scored."""
         return self.metrics[0] if self.metrics else ""
 
     @cached_property
     def rule(self) -> str:
-        """The matching that leaderboard and lists use for all parsers."""
+        """Return the matching that leaderboard and lists use for all parsers."""
         stated = self.summary.settings.get("match")
         return stated if stated in self.rules else self.rules[0] if self.rules else ""
 
     @cached_property
     def rules(self) -> tuple[str, ...]:
-        """The matchings that people may choose from."""
+        """Return the matchings that people may choose from."""
         present = sorted(self.scan("matches").select("rule").unique().collect()["rule"])
         return tuple(rule for rule in self.shown.rules or present if rule in present)
 
 
 def errors_by_kind(matches: pl.DataFrame, errors: Mapping[str, str]) -> pl.DataFrame:
-    """The `ErrorKind` of each element of matches of some kinds: `Presentation.element_errors`."""
+    """Return the `ErrorKind` of each element of matches of some kinds: `Presentation.element_errors`."""
     import polars as pl
 
     wrong = matches.filter(pl.col("kind").is_in(list(errors)))
@@ -217,5 +217,5 @@ class Presentation:
     """A prediction with a confidence up to this answers nothing, and is not shown as invented."""
 
     def words_for_rule(self, rule: str) -> str:
-        """Say what a matching rule does."""
+        """Return a description of a matching rule."""
         return self.rule_words.get(rule) or (f"its rule {rule}" if rule else "no rule: it matches nothing")

@@ -26,10 +26,10 @@ class StoredRun(Protocol):
     """A run, as far as its pages are read again."""
 
     def truth(self, sample: str) -> Page | None:
-        """The truth of a sample."""
+        """Return the truth of a sample."""
 
     def prediction(self, sample: str, parser: str) -> Prediction:
-        """What a parser made of a sample."""
+        """Return a parser's prediction for a sample."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class BoardRun:
 
     @property
     def parsers(self) -> Sequence[str]:
-        """Those that have figures."""
+        """Return the parsers that have figures."""
         return list(self.summary.parsers)
 
     def pages(self) -> list[tuple[str, str, int]]:
@@ -51,7 +51,7 @@ class BoardRun:
         return list(self.samples.select("sample", "document", "page_number").iter_rows())
 
     def prediction(self, sample: str, parser: str) -> Prediction:
-        """What a parser made of a page; nothing where it was not asked."""
+        """Return a parser's prediction for a page; nothing where it was not asked."""
         try:
             return self.run.prediction(sample, parser)
         except StoreError:
@@ -66,17 +66,17 @@ class BoardRun:
         return found
 
     def facts(self, parser: str) -> Iterator[dict[str, Any]]:
-        """The rows of a parser's facts."""
+        """Yield the rows of a parser's facts."""
         own = self.scores.filter(parser=parser).rows(named=True)
         yield from (row for row in own if row["element"] != PAGE_LEVEL)
 
     def figures(self, parser: str) -> dict[str, float | None]:
-        """The numbers of a parser."""
+        """Return the numbers of a parser."""
         return {name: figure.value for name, figure in self.summary.parsers[parser].items()}
 
 
 def read_lines(path: str, what: str) -> list[tuple[int, str]]:
-    """The lines of a file that somebody else wrote, with their numbers; blank ones are passed over.
+    """Return the lines of a file that somebody else wrote, with their numbers; blank ones are passed over.
 
     Raises:
         CorpusError: It cannot be read, or is too large.
@@ -92,17 +92,17 @@ def read_lines(path: str, what: str) -> list[tuple[int, str]]:
 
 
 def as_json(data: Any) -> str:
-    """Indented, as benchmarks write their files."""
+    """Return indented, as benchmarks write their files."""
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
 
 def as_lines(rows: Iterator[Any]) -> str:
-    """One JSON object in a line."""
+    """Return one JSON object in a line."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def as_csv(rows: Sequence[Sequence[Any]]) -> str:
-    """With empty cells for what is not known."""
+    """Return CSV with empty cells for unknown values."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([["" if v is None else v for v in row] for row in rows])
     return out.getvalue()

@@ -47,7 +47,9 @@ Chain = list[tuple[int, Element]]  # the parts of a table, each with the number 
 
 
 def joined_document(pages: Sequence[tuple[Page | None, Prediction]]) -> tuple[Page | None, Prediction]:
-    """A document as one page: its truth, and what a parser made of it, given both page by page in order."""
+    """Return a document as one page: its truth, and what a parser made of it, given both page by page in
+    order.
+    """
     truths = [truth for truth, _ in pages]
     chains = _chains(truths)
     breaks: dict[int, list[tuple[Table | None, Table | None]]] = defaultdict(list)
@@ -59,7 +61,7 @@ def joined_document(pages: Sequence[tuple[Page | None, Prediction]]) -> tuple[Pa
 
 
 def joined_page(truths: Sequence[Page | None], chains: Sequence[Chain] | None = None) -> Page | None:
-    """The truth of a document, given its pages in order: one page that has every table whole.
+    """Return the truth of a document, given its pages in order: one page that has every table whole.
 
     Boxes are dropped, since places on different pages do not compare. None where no page has a truth.
     """
@@ -90,7 +92,9 @@ def joined_page(truths: Sequence[Page | None], chains: Sequence[Chain] | None = 
 
 
 def joined_facts(pages: Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
-    """The facts of all pages; that something is absent from one of several says nothing of the others."""
+    """Return the facts of all pages; that something is absent from one of several says nothing of the
+    others.
+    """
     if len(pages) == 1:
         return tuple(pages[0])
     return tuple(
@@ -119,7 +123,7 @@ def _chains(truths: Sequence[Page | None]) -> list[Chain]:
 
 
 def _continued(chains: list[Chain], element: Element, page: int, source: str | None) -> Chain | None:
-    """The table that an element goes on with: the latest that fits; None if it begins one."""
+    """Return the table that an element goes on with: the latest that fits; None if it begins one."""
     for chain in reversed(chains):
         last_page, last = chain[-1]
         if source is not None:
@@ -133,7 +137,7 @@ def _continued(chains: list[Chain], element: Element, page: int, source: str | N
 
 
 def _goes_on(chain: Chain, element: Element, page: int) -> bool:
-    """Whether the first table of a page repeats the head of the last one before, both called long."""
+    """Return whether the first table of a page repeats the head of the last one before, both called long."""
     last_page, last = chain[-1]
     known = (last.attributes, element.attributes)
     if last_page != page - 1 or not all(a.get("long") is True and not a.keys() & {*NUMBERS} for a in known):
@@ -157,7 +161,7 @@ def _joined_chain(chain: Chain) -> Element:
 
 
 def _stacked(parts: Sequence[Table]) -> Table:
-    """The parts of a table below each other, without what their pages say of the break alone."""
+    """Return the parts of a table below each other, without what their pages say of the break alone."""
     cut = []
     for number, part in enumerate(parts):
         notes = _notes(part)
@@ -172,7 +176,7 @@ def _stacked(parts: Sequence[Table]) -> Table:
 
 
 def _first_row(first: Table, part: Table, notes: Mapping[int, str]) -> int:
-    """Where a part begins that goes on with a table, up to the head that it may repeat.
+    """Return where a part begins that goes on with a table, up to the head that it may repeat.
 
     Lines above a repeated head are of the page, whatever they say; without one, those that name the break.
     """
@@ -191,7 +195,7 @@ def _first_row(first: Table, part: Table, notes: Mapping[int, str]) -> int:
 
 
 def _notes(table: Table) -> dict[int, str]:
-    """The rows of a table in which one cell alone says something, with what it says."""
+    """Return the rows of a table in which one cell alone says something, with what it says."""
     said: dict[int, list[str]] = defaultdict(list)
     for cell in table.cells:
         if cell.text.strip() and cell.rowspan == 1:
@@ -214,7 +218,7 @@ def joined_prediction(
     predictions: Sequence[Prediction],
     breaks: Mapping[int, Sequence[tuple[Table | None, Table | None]]] | None = None,
 ) -> Prediction:
-    """What a parser made of a document, given its pages in order. A page that failed has no tables.
+    """Join a parser's predictions for the pages of a document, in order. A page that failed has no tables.
 
     It has failed only where every page has. `breaks` has, for each page (from 1) at whose end true tables go
     on, their parts before and after it.
@@ -254,7 +258,7 @@ def _is_reading(found: Table, part: Table | None) -> bool:
 
 
 def joined_text(texts: Iterable[str | None]) -> str | None:
-    """The text layer of a document; None where no page has one."""
+    """Return the text layer of a document; None where no page has one."""
     known = [text for text in texts if text is not None]
     return "\n".join(known) if known else None
 
@@ -264,7 +268,7 @@ def _named(page: int, identifier: str) -> str:
 
 
 def joined_samples(tables: RunTables) -> RunTables:
-    """The tables of a run with every document's truth at its first page, where its scores are too."""
+    """Return the tables of a run with every document's truth at its first page, where its scores are too."""
     rows = []
     ordered = tables.samples.sort("document", "page_number", "sample")
     for document in ordered.partition_by("document", maintain_order=True):

@@ -32,7 +32,9 @@ def write_audit(corpus: Corpus, audit: Audit, folder: Path) -> list[Path]:
 
 
 def _corrections(corpus: Corpus, suspicions: Iterable[Suspicion]) -> list[dict[str, Any]]:
-    """As the ICDAR loader takes them, with the sample and the element for all other corpora."""
+    """Return corrections in the ICDAR loader's format, with the sample and the element for all other
+    corpora.
+    """
     by_table: dict[tuple[str, str], dict[str, Any]] = {}
     for s in suspicions:
         entry = by_table.get((s.sample, s.element))
@@ -47,7 +49,9 @@ def _corrections(corpus: Corpus, suspicions: Iterable[Suspicion]) -> list[dict[s
 
 
 def _picture(sample: Sample, suspicion: Suspicion) -> str | None:
-    """The table on its page with the cell marked, as a data URI; None where there is nothing to show."""
+    """Return the table on its page with the cell marked, as a data URI; None where there is nothing to
+    show.
+    """
     if sample.pdf is None or sample.truth is None:
         return None
     element = next((e for e in sample.truth.elements if e.id == suspicion.element), None)

@@ -23,8 +23,8 @@ def badge_svg(
     link: str | None = None,
     bundle: Path | None = None,
 ) -> str:
-    """The badge of a parser (which may be left out where the run has one) by a figure, by default the primary
-    one.
+    """Return the badge of a parser (which may be left out where the run has one) by a figure, by default the
+    primary one.
 
     `link` is where it leads: the bundle that anybody can verify. A `bundle` of the run is scored anew, and
     the badge says that it was verified. UsageError: the run has no such parser or figure, the link is none of

@@ -50,7 +50,7 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
 
 
 def old_report(run_dir: Path, out_dir: Path) -> list[Path]:
-    """What there is of an older report; UsageError if somebody else put something there."""
+    """Return the files of an older report; raise UsageError if anything else is there."""
     if out_dir.is_symlink() and out_dir.parent.resolve() == run_dir.resolve():
         raise UsageError(f"{out_dir} is a link, which may lead anywhere. Remove it, or choose another --out.")
     if out_dir.exists() and not out_dir.is_dir():

@@ -113,7 +113,7 @@ def _row(number: int, finding: CheckFinding) -> dict[str, Any]:
 
 
 def _boxes(page: CheckedPage, numbered: Sequence[tuple[int, CheckFinding]]) -> Iterator[dict[str, Any]]:
-    """Places of findings in per cent of the page."""
+    """Yield places of findings in per cent of the page."""
     if not page.width or not page.height:
         return
     for number, finding in numbered:
@@ -130,7 +130,7 @@ def _boxes(page: CheckedPage, numbered: Sequence[tuple[int, CheckFinding]]) -> I
 
 
 def _pieces(text: str, numbered: Sequence[tuple[int, CheckFinding]]) -> Iterator[TextPiece]:
-    """The text in pieces; of findings at the same place the first is marked."""
+    """Yield the text in pieces; of findings at the same place the first is marked."""
     placed = [(finding.span, number, finding) for number, finding in numbered if finding.span is not None]
     placed.sort(key=lambda one: (one[0][1 if one[2].kind == "lost" else 0], one[1]))
     at = 0

@@ -28,12 +28,14 @@ def write_choice(choice: Choice, corpus: str, run: Path) -> Path:
 
 
 def _place(value: float) -> float:
-    """Where a score between 0 and 1 is drawn, in per cent of the width of its bar."""
+    """Return where a score between 0 and 1 is drawn, in per cent of the width of its bar."""
     return round(100 * min(max(value, 0.0), 1.0), 2)
 
 
 def _chart(candidates: tuple[ParserCandidate, ...]) -> tuple[list[dict[str, Any]], list[tuple[float, str]]]:
-    """Quality against CPU time: dots with their intervals and where their names begin; and the lines."""
+    """Return quality against CPU time: dots with their intervals and where their names begin; and the
+    lines.
+    """
     timed = [(c, log10(c.cpu_s)) for c in candidates if c.cpu_s]
     if not timed:
         return [], []
@@ -58,7 +60,9 @@ def _chart(candidates: tuple[ParserCandidate, ...]) -> tuple[list[dict[str, Any]
 
 
 def _free_place(x: float, y: float, width: float, taken: list[Box]) -> Box:
-    """Where a name stands beside its dot without covering anything; if there is no such place, beside it."""
+    """Return where a name stands beside its dot without covering anything; if there is no such place, beside
+    it.
+    """
     left = x + 8 if x + 8 + width <= WIDTH else x - 8 - width
     tops = [round(y - 7 + LINE * line, 1) for line in sorted(range(-HEIGHT, HEIGHT), key=abs)]
     boxes = [(round(left, 1), top, left + width, top + LINE) for top in tops]

@@ -18,14 +18,14 @@ CALL = "parsemark.chunk"
 
 
 def encode(text: str) -> str:
-    """JSON text as base64 of gzip."""
+    """Return JSON text as base64 of gzip."""
     # Lone surrogates are legal in Python strings but not in UTF-8.
     data = text.encode("utf-8", "replace")
     return base64.b64encode(gzip.compress(data, compresslevel=5, mtime=0)).decode("ascii")
 
 
 def decode(script: str) -> Any:
-    """The value of a chunk file; what the browser does, for tests and tools."""
+    """Return the value of a chunk file; what the browser does, for tests and tools."""
     payload = script[script.rindex(",") + 1 :].strip(' ");\n')
     return json.loads(gzip.decompress(base64.b64decode(payload)))
 
@@ -51,7 +51,7 @@ SMALL_JSON = 200_000  # up to this length the stored JSON is passed on as it is
 
 
 def prediction_json(stored: str) -> str:
-    """The JSON of a stored prediction or truth, cut down where it is too large, as text.
+    """Return the JSON of a stored prediction or truth, cut down where it is too large, as text.
 
     Cut texts end with how much is missing, so that nobody takes the rest for the whole.
     """
@@ -68,12 +68,12 @@ def prediction_json(stored: str) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """The beginning of a text that is too long, with the number of characters left out."""
+    """Return the beginning of a text that is too long, with the number of characters left out."""
     return text if len(text) <= limit else f"{text[:limit]}… [{counted(len(text) - limit, 'more character')}]"
 
 
 def without_nan(value: Any) -> Any:
-    """`value` with what JSON cannot hold (NaN, infinities) as None."""
+    """Return `value` with what JSON cannot hold (NaN, infinities) as None."""
     if isinstance(value, float):
         return value if value - value == 0 else None
     if isinstance(value, dict):

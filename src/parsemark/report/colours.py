@@ -28,11 +28,11 @@ MARKERS = ("circle", "square", "triangle", "diamond", "cross", "plus")
 
 
 def colour_indices(parsers: Iterable[str]) -> dict[str, int]:
-    """Parser to palette index, by name, so that the order of a run's parsers does not matter."""
+    """Return parser to palette index, by name, so that the order of a run's parsers does not matter."""
     return {name: i % len(PALETTE) for i, name in enumerate(sorted(parsers))}
 
 
 def stylesheet() -> str:
-    """The palette as CSS: `.parser-3` sets `--parser`."""
+    """Return the palette as CSS: `.parser-3` sets `--parser`."""
     pairs = (f"{colour.light}, {colour.dark}" for colour in PALETTE)
     return "".join(f".parser-{i} {{ --parser: light-dark({pair}); }}\n" for i, pair in enumerate(pairs))

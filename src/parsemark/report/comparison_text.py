@@ -30,8 +30,8 @@ PageLink = Callable[[str, str], str]  # parser and page to where the page can be
 
 
 def in_words(v: Verdict, info: FigureInfo, extent: str, *, better_first: bool = True) -> str:
-    """The answer to "is A better than B?" as one or two sentences. `extent`: on how many pages of how many
-    documents.
+    """Return the answer to "is A better than B?" as one or two sentences. `extent`: on how many pages of how
+    many documents.
 
     With `better_first` the better one, and its number, is named first; without, A stays first, and signs are
     those of A minus B.
@@ -60,7 +60,7 @@ def in_words(v: Verdict, info: FigureInfo, extent: str, *, better_first: bool = 
 
 
 def comparison_markdown(comparison: Comparison, *, better_first: bool = True) -> str:
-    """Words, figures and most changed pages, ready for a pull request."""
+    """Return words, figures and most changed pages, ready for a pull request."""
     first = comparison.primary
     words = in_words(first, comparison.info(first.figure), comparison.extent, better_first=better_first)
     if comparison.is_incomplete:
@@ -91,7 +91,7 @@ def buckets_markdown(comparison: Comparison) -> str:
 
 
 def slices_markdown(slices: Sequence[SliceDifference], a: str, b: str) -> str:
-    """The primary figure on each group of pages, without tests: many groups are small."""
+    """Return the primary figure on each group of pages, without tests: many groups are small."""
     lines = [
         "",
         f"| pages with | pages | {markdown_cell(a)} | {markdown_cell(b)} | difference |",
@@ -105,8 +105,8 @@ def slices_markdown(slices: Sequence[SliceDifference], a: str, b: str) -> str:
 
 
 def side_by_side(run: Run, comparison: Comparison, *, older: Path | None = None) -> str:
-    """Where the two can be looked at beside the truth: addresses in the report of the run (of two, the new
-    one), or how to make one. `older`: the run that the second one is of, if it is of another.
+    """Return where the two can be looked at beside the truth: addresses in the report of the run (of two, the
+    new one), or how to make one. `older`: the run that the second one is of, if it is of another.
     """
     report = run.path / "report"
     a = comparison.a.removesuffix(" (new)") if older else comparison.a
@@ -127,7 +127,9 @@ def side_by_side(run: Run, comparison: Comparison, *, older: Path | None = None)
 
 
 def report_link(run: Run, base: str | None) -> PageLink | None:
-    """Where the pages of a run can be looked at: in the report at an address, or in the run's own one."""
+    """Return where the pages of a run can be looked at: in the report at an address, or in the run's own
+    one.
+    """
     report = run.path / "report"
     if base is None and not (report / "viewer.html").is_file():
         return None
@@ -136,7 +138,7 @@ def report_link(run: Run, base: str | None) -> PageLink | None:
 
 
 def runs_markdown(result: RunComparison, below: float | None = None) -> str:
-    """The comparison of two runs for a pull request: one row for each parser, then the details."""
+    """Return the comparison of two runs for a pull request: one row for each parser, then the details."""
     worse = result.drops()
     head = f"**{counted(len(worse), 'significant drop')}" if worse else "No significant drop"
     if worse and below is not None:
@@ -202,7 +204,7 @@ def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
 
 
 def errors_markdown(parser: str, changes: Changes) -> list[str]:
-    """Say how many elements had each type of error before and have it now."""
+    """Return the number of elements with each error type, before and now."""
     if changes is None:
         return [f"{markdown_cell(parser)}: this protocol lists no errors by type."]
     if not changes:
@@ -226,7 +228,7 @@ def _worse_markdown(result: GateResult, link: PageLink | None) -> list[str]:
 
 
 def _first(lines: Sequence[str]) -> list[str]:
-    """The first lines, and how many there are besides."""
+    """Return the first lines, and how many there are besides."""
     more = len(lines) - SHOWN_PAGES
     return [*lines[:SHOWN_PAGES], *([f"and {more} more (--json has them all)"] if more > 0 else [])]
 
@@ -300,12 +302,12 @@ def gate_annotations(result: GateResult) -> str:
 
 
 def _annotation(level: str, title: str, text: str) -> str:
-    """One workflow command; what others wrote cannot end it or begin another."""
+    """Return one workflow command; what others wrote cannot end it or begin another."""
     clean = one_line(title, 200).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
     body = "\n".join(one_line(line, 400) for line in text.splitlines() if line)
     return f"::{level} title={clean}::" + body.replace("%", "%25").replace("\n", "%0A")
 
 
 def _xml(text: str) -> str:
-    """Without the characters that XML cannot have."""
+    """Remove the characters that XML cannot have."""
     return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -17,13 +17,15 @@ Mark = Literal["line", "points", "bars", "band"]
 
 
 def captioned(package: str, name: str, **words: object) -> tuple[str, str, str]:
-    """Key, title and caption of a chart or table (`captions.toml`), with words for what stands in braces."""
+    """Return key, title and caption of a chart or table (`captions.toml`), with words for what stands in
+    braces.
+    """
     own = read_toml(package, "captions.toml")[name]
     return own.get("key", name).format(**words), own["title"].format(**words), own["caption"].format(**words)
 
 
 def table_needs(package: str) -> dict[str, str]:
-    """Key of a table to what a run must have for it."""
+    """Return key of a table to what a run must have for it."""
     return {key: own["needs"] for key, own in read_toml(package, "captions.toml").items() if "needs" in own}
 
 
@@ -58,7 +60,9 @@ class Series:
 
 
 def interval_bars(name: str, entries: Sequence[Figure | None], mark: Mark = "bars") -> list[Series]:
-    """Bars of a parser's figures by category, with intervals where all have one; none where none is known."""
+    """Return bars of a parser's figures by category, with intervals where all have one; none where none is
+    known.
+    """
     known = [(float(i), e) for i, e in enumerate(entries) if e is not None and e.value is not None]
     if not known:
         return []
@@ -103,7 +107,7 @@ class Chart:
         *,
         square: bool = False,
     ) -> Chart | None:
-        """A chart of some series; None where there is nothing to draw."""
+        """Return a chart of some series; None where there is nothing to draw."""
         return cls(key, title, caption, *axes, tuple(series), guides, square) if series else None
 
 
@@ -117,7 +121,7 @@ class Section:
 
     @classmethod
     def of(cls, key: str, title: str, charts: Sequence[Chart | None]) -> Section:
-        """A section of those charts that there is something to draw for."""
+        """Return a section of those charts that there is something to draw for."""
         return cls(key, title, tuple(chart for chart in charts if chart is not None))
 
 
@@ -134,7 +138,7 @@ class TableColumn:
 
     @classmethod
     def of(cls, info: FigureInfo, label: str | None = None, group: str = "") -> TableColumn:
-        """A column of a figure, by default under its own name."""
+        """Return a column of a figure, by default under its own name."""
         return cls(info.label if label is None else label, info.style, info.higher_is_better, group)
 
 
@@ -165,7 +169,7 @@ class DataTable:
     def of_figures(
         cls, key: str, title: str, caption: str, summary: Summary, columns: Sequence[FigureColumn]
     ) -> DataTable:
-        """A row for each parser, the best first."""
+        """Return a row for each parser, the best first."""
         rows = []
         for parser in summary.ordered():
             parts = ((part.figures if part else summary.parsers, name) for _, name, part in columns)
@@ -179,7 +183,7 @@ class DataTable:
         return cls(key, title, caption, tuple(tested), tuple(rows))
 
     def best(self, column: int) -> frozenset[int]:
-        """The rows that lead a column beyond chance; none where there is nothing to choose.
+        """Return the rows that lead a column beyond chance; none where there is nothing to choose.
 
         By the verdicts where there are any. Without, a row leads if its interval lies apart from those of all
         rows below it; a count without an interval is exact.
@@ -216,5 +220,5 @@ class RunParser:
 
     @property
     def href(self) -> str:
-        """Its page, inside the site."""
+        """Return the address of its page within the site."""
         return f"{self.kind}-{self.key}.html"

@@ -45,7 +45,7 @@ def _write(site: Site) -> None:
 
 
 def _part(history: History) -> dict[str, Any]:
-    """What the page and the Markdown say."""
+    """Return the data of both the page and the Markdown."""
     changes = []
     for change in (change for change in history.changes if change.pages):
         link = partial(viewer_link, parser=change.after, beside=change.before)
@@ -65,7 +65,7 @@ def _part(history: History) -> dict[str, Any]:
 
 
 def _rows(history: History) -> list[list[str]]:
-    """Version by version: its values, each with an arrow where a real step led to it."""
+    """Return the version by version: its values, each with an arrow where a real step led to it."""
     rows = []
     for k, name in enumerate(history.versions):
         cells = [version_of(name)]
@@ -78,7 +78,7 @@ def _rows(history: History) -> list[list[str]]:
 
 
 def history_charts(history: History) -> list[Chart]:
-    """A chart of every figure: values over versions, and rings where a step is real."""
+    """Return a chart of every figure: values over versions, and rings where a step is real."""
     names = tuple(version_of(name) for name in history.versions)
     return [chart for figure in history.figures if (chart := _chart(history, figure, names)) is not None]
 
@@ -115,7 +115,7 @@ def _chart(history: History, figure: HistoryFigure, names: tuple[str, ...]) -> C
 
 
 def step_words(figure: HistoryFigure, step: HistoryStep) -> str:
-    """A real step in one sentence."""
+    """Return a real step in one sentence."""
     before, after = version_of(step.before), version_of(step.after)
     if figure.style != "score":
         change = f"{figure.label} {signed(None if step.difference is None else 100 * step.difference, 0)} %"
@@ -126,7 +126,7 @@ def step_words(figure: HistoryFigure, step: HistoryStep) -> str:
 
 
 def change_words(change: VersionChange) -> str:
-    """How many pages a version gives other outputs for, and what that is worth."""
+    """Return how many pages a version gives other outputs for, and what that is worth."""
     better, worse = change.n_better, change.n_worse
     scores = f"{better} with a higher score, {worse} with a lower one"
     worth = scores if better + worse else "no score changed"
@@ -143,8 +143,8 @@ def _worth(page: PageDifference) -> str:
 
 
 def history_markdown(history: History, width: int | None = None) -> str:
-    """Versions and figures, the real steps, and the pages that changed. What does not fit into the width of a
-    terminal is a paragraph for each version, and lines are broken.
+    """Return versions and figures, the real steps, and the pages that changed. What does not fit into the
+    width of a terminal is a paragraph for each version, and lines are broken.
     """
     part = _part(history)
     heads, *rows = [
@@ -173,7 +173,7 @@ def history_markdown(history: History, width: int | None = None) -> str:
 
 
 def bisection_words(parser: str, found: Bisection, what: str) -> str:
-    """The answer in one line, and what it rests on in the next."""
+    """Return the result in one line, and its evidence in the next."""
     if found.first_bad is None:
         first, last = found.versions[0], found.versions[-1]
         same = f"{parser}: {last} is as good as {first} in {what}."

@@ -87,7 +87,9 @@ def _errors_apart(summary: Summary, errors: Errors) -> Iterator[tuple[Question, 
 
 
 def _parts(source: RunSource, also: Sequence[Path]) -> Iterator[tuple[PageSlice, LeaderboardTable]]:
-    """Selections of pages, each with its table; other runs are what these parsers earn on other corpora."""
+    """Yield selections of pages, each with its table; other runs are what these parsers earn on other
+    corpora.
+    """
     summary, names = source.summary, {parser.name for parser in source.parsers}
     for pages in slices(source):
         ranking = None if pages.key else summary.ranking

@@ -117,11 +117,11 @@ class _BoardSite(SitePages):
         self._parsers = {n: RunParser(n, colours[n], safe_name(n), "history") for n in names}
 
     def navigation(self) -> list[Link]:
-        """The board itself."""
+        """Return the board itself."""
         return [Link("index", "index.html", "Boards"), Link("bundles", "index.html#bundles", "Bundles")]
 
     def write(self, submissions: Sequence[Submission], refused: Sequence[Refused], *, verified: bool) -> None:
-        """All pages."""
+        """Write all pages."""
         self.write_assets()
         histories: dict[str, list[dict[str, Any]]] = {name: [] for name in self._parsers}
         columns: dict[tuple[str, int], list[MatrixColumn]] = {}
@@ -146,7 +146,7 @@ class _BoardSite(SitePages):
             self.page(page, template="history.html", parser=self._parsers[name], parts=parts)
 
     def _ordered(self, columns: Sequence[MatrixColumn], headline: FigureInfo) -> list[RunParser]:
-        """The parsers of some leaderboards, the best of the first leaderboard first."""
+        """Return the parsers of some leaderboards, the best of the first leaderboard first."""
         sign = -1.0 if headline.higher_is_better else 1.0
 
         def places(parser: RunParser) -> list[float]:
@@ -158,7 +158,7 @@ class _BoardSite(SitePages):
         return sorted(present, key=places)
 
     def _summary(self, leaderboard: Leaderboard) -> tuple[Summary, Mapping[str, Entry]]:
-        """Its entries together; of another version of the protocol, only what the newest bundle states."""
+        """Join its entries; of another version of the protocol, use only the results of the newest bundle."""
         entries = leaderboard.latest()
         if not leaderboard.is_ours:
             newest = leaderboard.entries[-1].submission
@@ -197,7 +197,7 @@ class _BoardSite(SitePages):
         return MatrixColumn(title, note, href if has_report else "", axis, standings)
 
     def _history(self, leaderboard: Leaderboard, latest: Summary) -> dict[str, dict[str, Any]]:
-        """Parser to its versions in a leaderboard, each with what changed since the one before."""
+        """Return parser to its versions in a leaderboard, each with what changed since the one before."""
         named = leaderboard.history()
         several = len(named) > len({e.name for e in named.values()})
         if several and leaderboard.is_ours:
@@ -232,7 +232,7 @@ class _BoardSite(SitePages):
 
 
 def _warning(entry: Entry, summary: Summary, leaderboard: Leaderboard) -> str:
-    """What a reader must know of an entry: where its outputs come from, and whether they are the truth."""
+    """Return the warning about an entry: where its outputs come from, and whether they are the truth."""
     info, figure = summary.info(summary.primary), summary.figure(entry.name, summary.primary)
     best = info.top if info.higher_is_better else 0.0
     said = []
@@ -250,7 +250,7 @@ def _warning(entry: Entry, summary: Summary, leaderboard: Leaderboard) -> str:
 
 
 def _old_board(out: Path) -> list[Path]:
-    """What there is of an older board; UsageError if somebody else put something there."""
+    """Return the files of an older site; raise UsageError if anything else is there."""
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise UsageError(f"{out} is a file or a link. Choose another --out.")
     mark, found = out / MARK, list(out.iterdir()) if out.is_dir() else []

@@ -19,7 +19,7 @@ class Scale:
     high: float
 
     def at(self, value: float) -> float:
-        """Percent from the left."""
+        """Return percent from the left."""
         span = self.high - self.low
         return round(100 * (min(max(value, self.low), self.high) - self.low) / span, 1) if span > 0 else 50.0
 
@@ -79,7 +79,7 @@ MARKS = {"not_resolved": "not resolved", "equal": "equal", "equivalent": "equiva
 def leaderboard_table(
     parsers: Sequence[RunParser], summary: Summary, figures: Figures, ranking: Ranking | None
 ) -> LeaderboardTable:
-    """The table of some pages, with figures by parser, and the verdicts where these were tested."""
+    """Return the table of some pages, with figures by parser, and the verdicts where these were tested."""
     headline, columns = summary.info(summary.primary), summary.shown()
     axes = {c.name: scale for c in columns if (scale := _scale(c, figures)) is not None}
     ranks = _tested_ranks(ranking) if ranking and ranking.ranks else _plain_ranks(headline, figures)
@@ -102,7 +102,7 @@ def _order(row: LeaderboardRow, headline: FigureInfo) -> tuple[float, str]:
 
 
 def leaderboard_cell(column: FigureInfo, figure: Figure | None) -> LeaderboardCell:
-    """A figure as a cell of its column."""
+    """Return a figure as a cell of its column."""
     if figure is None:
         return LeaderboardCell(None, None, None, "–", "", False)
     problem = column.name == "failures" and bool(figure.value)
@@ -112,7 +112,7 @@ def leaderboard_cell(column: FigureInfo, figure: Figure | None) -> LeaderboardCe
 
 
 def _scale(column: FigureInfo, figures: Figures) -> Scale | None:
-    """Scores share one scale, so that bars of different columns can be compared; the rest starts at 0."""
+    """Return the scale: one for all scores, so that bars of different columns compare; others start at 0."""
     if column.style == "count":
         return None
     if column.top is not None:
@@ -145,7 +145,7 @@ def _plain_ranks(headline: FigureInfo, figures: Figures) -> dict[str, Rank]:
 
 
 def _sentence(rows: Sequence[LeaderboardRow], headline: FigureInfo) -> str:
-    """The answer in words."""
+    """Return the result in words."""
     scored = [r for r in rows if headline.name in r.cells and r.cells[headline.name].value is not None]
     if not scored:
         return "No parser has a score yet."

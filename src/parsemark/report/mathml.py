@@ -20,8 +20,8 @@ _ATTRIBUTES = """
 
 @lru_cache(maxsize=2048)
 def mathml(latex: str) -> Markup | None:
-    """The formula as MathML with nothing in it but mathematics; None where it cannot be read, or where no
-    converter is installed.
+    """Return the formula as MathML with nothing in it but mathematics; None where it cannot be read, or where
+    no converter is installed.
 
     Elements and attributes that are not on a short list are left out, so whatever the converter lets
     through can neither run nor load anything.
@@ -46,7 +46,7 @@ def mathml(latex: str) -> Markup | None:
 
 
 def _copy(old: Any) -> Any:
-    """The node with what is allowed of it; None where it is not."""
+    """Return the node with what is allowed of it; None where it is not."""
     from lxml import etree
 
     if not isinstance(old.tag, str) or etree.QName(old).localname not in _ELEMENTS.split():

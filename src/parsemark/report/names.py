@@ -14,7 +14,7 @@ SLUG_LENGTH = 40
 
 
 def safe_name(name: str) -> str:
-    """A file name stem: letters, digits and hyphens alone, different for different names.
+    """Return a file name stem: letters, digits and hyphens alone, different for different names.
 
     >>> safe_name("camelot(flavor=stream)")
     'camelot-flavor-stream-40c08920'
@@ -28,7 +28,7 @@ def safe_name(name: str) -> str:
 
 
 def page_file(index: int) -> str:
-    """Where the data and images of page number `index` lie, without suffix.
+    """Return where the data and images of page number `index` lie, without suffix.
 
     >>> page_file(12345)
     '012/12345'
@@ -47,7 +47,7 @@ def viewer_link(
     protocol: str | None = None,
     only: str | None = None,
 ) -> str:
-    """The address of a view in the site's page viewer; what is None is left to the viewer.
+    """Return the address of a view in the site's page viewer; what is None is left to the viewer.
 
     >>> viewer_link(page="p 1", parser="camelot", beside="rapid")
     'viewer.html#page=p+1&parser=camelot&with=rapid'

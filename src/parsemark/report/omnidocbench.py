@@ -40,7 +40,7 @@ def export_omnidocbench(
 
 
 def _folder_name(protocol: DocumentProtocol, among: list[DocumentProtocol]) -> str:
-    """The profile; with the options that tell it from others of the same profile."""
+    """Return the profile; with the options that tell it from others of the same profile."""
     name: str = protocol.profile
     others = [p for p in among if p.profile == protocol.profile and p is not protocol]
     if any(p.cdm != protocol.cdm for p in others) and protocol.cdm:

@@ -50,7 +50,7 @@ def export_outputs(run: Run, format: str, out: Path, parsers: Sequence[str] | No
 
 
 def _markdown(prediction: Prediction) -> Iterator[tuple[str, str]]:
-    """As the parser wrote it where it writes Markdown, or text without tables; else its elements."""
+    """Yield Markdown as the parser wrote it, or text without tables; else its elements."""
     as_it_is = prediction.format == "markdown" or (prediction.format == "text" and not prediction.tables)
     if (text := prediction.text) is not None and as_it_is:
         yield ".md", text if text.endswith("\n") else text + "\n"

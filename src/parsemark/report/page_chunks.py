@@ -67,7 +67,7 @@ class _Scored:
         self.found = _found(rows, source.shown.pages)
 
     def facts(self, sample: str, parser: str) -> dict[str, Any]:
-        """Matches, scores and explanations of one parser on one page."""
+        """Return matches, scores and explanations of one parser on one page."""
         key = (sample, parser)
         matches = self.matches.get(key, {})
         truths = (truth for found in matches.values() for match in found for truth in match[0])
@@ -92,7 +92,7 @@ class _Batch:
         self.scored = [_Scored(s, ids, told) for s, told in zip(sources, explained, strict=True)]
 
     def page_json(self, sample: str, has_image: bool, has_raw: bool) -> str:
-        """The page as JSON text; stored JSON is passed on without reading it."""
+        """Return the page as JSON text; stored JSON is passed on without reading it."""
         row = self.samples[sample]
         kept = ("document", "page_number", "width", "height")
         head = {"id": sample, **{key: row[key] for key in kept}, "attributes": self.attributes[sample]}
@@ -101,7 +101,7 @@ class _Batch:
         return f'{_dump(head)[:-1]},"truth":{truth},"parsers":{self.parsers_json(sample)}}}'
 
     def parsers_json(self, sample: str) -> str:
-        """What each parser made of a page, as JSON text."""
+        """Return each parser's result for a page, as JSON text."""
         return f"[{','.join(self._parser_json(sample, p.name) for p in self.source.parsers)}]"
 
     def _parser_json(self, sample: str, parser: str) -> str:
@@ -115,7 +115,7 @@ class _Batch:
         return f'{_dump(facts)[:-1]},"prediction":{prediction}}}'
 
     def raw(self, sample: str, parser: str) -> dict[str, Any] | None:
-        """What a parser returned, as text."""
+        """Return a parser's raw output, as text."""
         parse = self.parses.get((sample, parser))
         if parse is None or not parse["blob"]:
             return None
@@ -140,7 +140,7 @@ def _parse_facts(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _matches(frame: pl.DataFrame, rules: Sequence[str]) -> dict[tuple[str, str], dict[str, list[Any]]]:
-    """Page and parser to rule to `[truth ids, pred ids, kind, overlap]`."""
+    """Return page and parser to rule to `[truth ids, pred ids, kind, overlap]`."""
     found: dict[tuple[str, str], dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     columns = ("sample", "parser", "rule", "truth", "pred", "kind", "overlap")
     shown = frame.filter(pl.col("rule").is_in(list(rules)))
@@ -153,7 +153,8 @@ def _matches(frame: pl.DataFrame, rules: Sequence[str]) -> dict[tuple[str, str],
 def _scores(
     frame: pl.DataFrame, rules: Sequence[str]
 ) -> tuple[dict[Any, dict[str, list[Any]]], dict[Any, dict[str, Any]]]:
-    """Scores of tables (`rule → [element, pred, metric, value, status, message, details]`), of whole pages.
+    """Return scores of tables (`rule → [element, pred, metric, value, status, message, details]`), of whole
+    pages.
 
     Status and message are null, and with them all that is null at the end left out, where there is a value.
     """
@@ -177,7 +178,9 @@ def _scores(
 
 
 def _found(frame: pl.DataFrame, views: PageViews | None) -> dict[tuple[str, str], list[Any]]:
-    """Page and parser to what a protocol found there: `[kind, class, on the page, in the output, boxes]`."""
+    """Return a protocol's findings by page and parser: `[kind, class, on the page, in the output,
+    boxes]`.
+    """
     if views is None or views.found is None:
         return {}
     rows: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
@@ -191,7 +194,9 @@ def _found(frame: pl.DataFrame, views: PageViews | None) -> dict[tuple[str, str]
 
 
 def _details(text: str | None) -> Any:
-    """The details of a score as data; a run may come from a bundle, so what is none of ours is left out."""
+    """Return the details of a score as data; a run may come from a bundle, so what is none of ours is left
+    out.
+    """
     if text is None or len(text) > MAX_DETAILS:
         return None
     try:

@@ -29,7 +29,7 @@ _LATEX = {
 
 
 def tables_of(source: RunSource) -> list[DataTable]:
-    """The leaderboard, one table for each attribute, and those of the protocol's publications."""
+    """Return the leaderboard, one table for each attribute, and those of the protocol's publications."""
     return [
         _leaderboard(source, LEADERBOARD, main=True),
         _leaderboard(source, "all-figures", main=False),
@@ -47,7 +47,7 @@ class RunTableSet:
 
 
 def _protocol_of(key: str) -> str | None:
-    """The protocol that stands for the publication of a table."""
+    """Return the protocol that stands for the publication of a table."""
     for name in PROTOCOLS:
         try:
             if key in Drawing.of(get_protocol(name).presentation().drawing).paper_table_needs:
@@ -58,9 +58,9 @@ def _protocol_of(key: str) -> str | None:
 
 
 def choose_tables(tables: RunTableSet, wanted: Sequence[str]) -> list[DataTable]:
-    """The tables with these keys, in the order asked for; `all` stands for every one. UsageError if the run
-    lacks what such a table is made of, or was not scored by its protocol; UnknownNameError carries the
-    nearest ones.
+    """Return the tables with these keys, in the order asked for; `all` stands for every one. Raise UsageError
+    if the run lacks what such a table is made of, or was not scored by its protocol; UnknownNameError carries
+    the nearest ones.
     """
     if ALL in wanted:
         return list(tables.found)
@@ -79,7 +79,7 @@ def choose_tables(tables: RunTableSet, wanted: Sequence[str]) -> list[DataTable]
 
 
 def beside_each_other(sources: Sequence[RunSource]) -> list[DataTable]:
-    """The tables of several runs with one group of columns for each corpus, as papers print them."""
+    """Return the tables of several runs with one group of columns for each corpus, as papers print them."""
     labels = [source.corpus for source in sources]
     if len(set(labels)) < len(labels):
         labels = [f"{source.corpus} ({source.run.path.name})" for source in sources]
@@ -118,7 +118,7 @@ def _join_tables(parts: Sequence[tuple[str, DataTable]]) -> DataTable:
 
 
 def _leaderboard(source: RunSource, key: str, *, main: bool) -> DataTable:
-    """Parsers from best to worst with the main figures, or with all."""
+    """Return parsers from best to worst with the main figures, or with all."""
     summary = source.summary
     infos = [info for info in summary.shown() if info.main or not main]
     infos.sort(key=lambda info: info.name != summary.primary)
@@ -132,7 +132,7 @@ def _leaderboard(source: RunSource, key: str, *, main: bool) -> DataTable:
 
 
 def sampling(summary: Summary) -> list[str]:
-    """What the intervals are of, and what is open, in words for a caption."""
+    """Return the sampling of the intervals, and open questions, in words for a caption."""
     ranking, n = summary.ranking, summary.ranking.n_documents
     if n < FEWEST_DOCUMENTS:
         return [f"No intervals: {counted(n, 'document')} are too few to generalise."]
@@ -151,7 +151,7 @@ def sampling(summary: Summary) -> list[str]:
 
 
 def _breakdowns(source: RunSource) -> list[DataTable]:
-    """For each attribute of pages or elements the parsers' scores, one column for each value."""
+    """Return for each attribute of pages or elements the parsers' scores, one column for each value."""
     parts: dict[tuple[str, str], list[Slice]] = {}
     for part in source.summary.slices:
         parts.setdefault((part.scope, part.attribute), []).append(part)
@@ -170,7 +170,7 @@ def _breakdowns(source: RunSource) -> list[DataTable]:
 
 
 def table_key(text: str) -> str:
-    """Letters, digits, hyphens and dots alone.
+    """Return letters, digits, hyphens and dots alone.
 
     >>> table_key("by-page-Fuzzy scan")
     'by-page-fuzzy-scan'
@@ -180,7 +180,7 @@ def table_key(text: str) -> str:
 
 
 def to_markdown(table: DataTable) -> str:
-    """A table as GitHub's Markdown."""
+    """Return a table as GitHub's Markdown."""
     heads = [table.head, *map(_full_label, table.columns)]
     lines = [_row(map(_markdown, heads)), "|---|" + "---:|" * len(table.columns)]
     for label, texts in shown_rows(table):
@@ -193,7 +193,7 @@ def to_markdown(table: DataTable) -> str:
 
 
 def to_latex(table: DataTable) -> str:
-    r"""A table for `booktabs`: `\usepackage{booktabs}` is all that it needs."""
+    r"""Return a table for `booktabs`: `\usepackage{booktabs}` is all that it needs."""
     lines = [
         r"\begin{table}", r"  \centering", rf"  \caption{{{_latex(table.title)}. {_latex(table.caption)}}}",
         rf"  \label{{tab:{table.key}}}",
@@ -213,13 +213,13 @@ def to_latex(table: DataTable) -> str:
 
 
 def column_groups(table: DataTable) -> list[tuple[str, int]]:
-    """What stands above the column heads, and over how many; empty where nothing does."""
+    """Return the headings above the column heads, and their widths; empty where there are none."""
     groups = [(name, len(list(own))) for name, own in groupby(column.group for column in table.columns)]
     return groups if any(name for name, _ in groups) else []
 
 
 def _latex_groups(table: DataTable) -> list[str]:
-    """The line above the column heads, with a rule under each group."""
+    """Return the line above the column heads, with a rule under each group."""
     if not (groups := column_groups(table)):
         return []
     ends = list(accumulate((n for _, n in groups), initial=1))
@@ -233,7 +233,9 @@ def _latex_groups(table: DataTable) -> list[str]:
 
 
 def to_csv(table: DataTable) -> str:
-    """A table for programs: columns for value, both ends of the interval and denominator; nothing rounded."""
+    """Return a table for programs: columns for value, both ends of the interval and denominator; nothing
+    rounded.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     parts = ("", " low", " high", " n", " best")
@@ -258,7 +260,9 @@ WRITERS: dict[str, tuple[str, Callable[[DataTable], str]]] = {
 
 
 def shown_rows(table: DataTable) -> list[tuple[str, list[tuple[str, str, bool]]]]:
-    """The label of each row, and its cells as text: value, interval, whether it is the best of its column."""
+    """Return the label of each row, and its cells as text: value, interval, whether it is the best of its
+    column.
+    """
     best = [table.best(k) for k in range(len(table.columns))]
     return [
         (row.label, [(*_texts(c, table.columns[k]), i in best[k]) for k, c in enumerate(row.cells)])
@@ -267,7 +271,7 @@ def shown_rows(table: DataTable) -> list[tuple[str, list[tuple[str, str, bool]]]
 
 
 def _texts(cell: Figure | str | None, column: TableColumn) -> tuple[str, str]:
-    """What a cell says: the value, and its interval in brackets."""
+    """Return the texts of a cell: the value, and its interval in brackets."""
     if cell is None or isinstance(cell, str):
         return cell or "–", ""
     value = format_value(cell.value, column.style)
@@ -286,7 +290,7 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Text that cannot break out of its cell, nor be read as markup."""
+    """Return text that cannot break out of its cell, nor be read as markup."""
     return "".join(f"\\{c}" if c in "\\|`*_<>" else c for c in unbroken(text))
 
 
@@ -295,12 +299,16 @@ def _latex(text: str) -> str:
 
 
 def _csv_text(text: str) -> str:
-    """A leading = + - @ makes some spreadsheets run a cell as a formula; names of parsers are not ours."""
+    """Escape a leading = + - @, which makes some spreadsheets run a cell as a formula; names of parsers are
+    not ours.
+    """
     return f"'{text}" if text[:1] in "=+-@\t\r" and text else text
 
 
 def run_tables(paths: Sequence[Path], protocol: str | None = None) -> RunTableSet:
-    """The tables of a run, or of several side by side; UsageError if they cannot stand in one table."""
+    """Return the tables of a run, or of several side by side; raise UsageError if they cannot stand in one
+    table.
+    """
     spec = str(get_protocol(protocol)) if protocol else None
     sources = [RunSource(Run.open(path), spec) for path in paths]
     if len({(s.summary.protocol, s.summary.comparability) for s in sources}) > 1:
@@ -329,7 +337,7 @@ def _write(site: Site) -> None:
 
 
 def _shown_table(table: DataTable, prefix: str) -> dict[str, Any]:
-    """A table with its rows as text, and where its files are."""
+    """Return a table with its rows as text, and where its files are."""
     name = f"{prefix}{table.key}"
     return {
         "anchor": name,

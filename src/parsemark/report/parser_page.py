@@ -76,8 +76,8 @@ def _write(site: Site) -> None:
 
 
 def profile(source: RunSource, parser: RunParser) -> tuple[list[Weakness], list[Weakness]]:
-    """The attribute values on which this parser is behind the others, where it is furthest behind first:
-    those with enough pages or elements to say something, and those that are held back.
+    """Return the attribute values on which this parser is behind the others, where it is furthest behind
+    first: those with enough pages or elements to say something, and those that are held back.
     """
     counts = Counter((part.scope, part.attribute) for part in source.summary.slices)
     found = []
@@ -106,7 +106,7 @@ def _weakness(source: RunSource, parser: RunParser, part: Slice, name: str, valu
 
 
 def worst_pages(source: RunSource, parser: RunParser, images: set[int]) -> list[WorstPage]:
-    """The pages with the worst score; perfect ones are no weakness."""
+    """Return the pages with the worst score; perfect ones are no weakness."""
     info = source.summary.info(source.summary.primary)
     best = info.top if info.higher_is_better else 0.0
     sign = 1.0 if info.higher_is_better else -1.0

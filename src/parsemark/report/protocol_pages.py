@@ -24,7 +24,9 @@ def _agreement(site: Site) -> BoardAgreement | None:
 
 
 def _is_other_benchmark(source: RunSource) -> bool:
-    """True for protocols of other packages, published profiles, and what `study agreement` has scored."""
+    """Return true for protocols of other packages, published profiles, and what `study agreement` has
+    scored.
+    """
     profile = source.shown.profile
     if source.recipe.serialise == "neutral":
         return True
@@ -75,7 +77,7 @@ def _write_profiles(site: Site) -> None:
 
 
 def _column(info: FigureInfo) -> tuple[str, str, bool]:
-    """What a figure means: what profiles call by one name may be different things."""
+    """Return the meaning of a figure: profiles may use one name for different things."""
     return info.name, info.label, info.higher_is_better
 
 

@@ -16,7 +16,7 @@ def _write(site: Site) -> None:
 
 
 def known_metadata(metric: str) -> Metadata | None:
-    """What a metric says of itself; None of one that is not installed here."""
+    """Return the metadata of a metric; None if it is not installed here."""
     from parsemark.metrics import get_metric
 
     try:

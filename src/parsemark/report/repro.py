@@ -26,7 +26,9 @@ _SUFFIX = {"markdown": "md", "html": "html", "latex": "tex"}
 
 
 def output_difference(run: Run, old: str, new: str) -> str:
-    """How the outputs of two parsers differ, page by page: in cells, or where these are equal in lines."""
+    """Return how the outputs of two parsers differ, page by page: in cells, or where these are equal in
+    lines.
+    """
     lines: list[str] = []
     for sample in sorted(run.table("samples")["sample"]):
         outputs = [run.prediction(sample, parser) for parser in (old, new)]
@@ -49,13 +51,13 @@ def output_difference(run: Run, old: str, new: str) -> str:
 
 
 def _shown(line: str) -> str:
-    """The text of others as one line with its blanks, which may be all that differs."""
+    """Return the text of others as one line with its blanks, which may be all that differs."""
     text = "".join(c if c.isprintable() else " " for c in line)
     return text if len(text) <= 200 else f"{text[:199]}…"
 
 
 def _only_read_otherwise(old: str, new: str) -> str | None:
-    """Say that reading an output, and not the output, makes the difference; None where its words changed."""
+    """Return a note if only the reading of an output makes the difference; None where its words changed."""
     if old == new:
         return "both outputs are the same text: reading it makes the difference, not the parser."
     if "".join(old.split()) == "".join(new.split()):
@@ -113,7 +115,8 @@ def write_repro(run: Run, parser: str, sample: str, out: Path | None = None) -> 
 
 
 def _own_worker(spec: str, parser: str) -> tuple[str, dict[str, bytes]]:
-    """The spec of a script from inside the folder, with no path of this machine, and the files of the worker.
+    """Return the spec of a script from inside the folder, with no path of this machine, and the files of the
+    worker.
 
     Of a built-in parser the worker is there to read: its name runs it.
     """
@@ -131,8 +134,8 @@ def _own_worker(spec: str, parser: str) -> tuple[str, dict[str, bytes]]:
 
 
 def _found(run: Run, said: str) -> tuple[str, str]:
-    """The name of a parser in the run, and the spec that runs it again; a script may be said by its path.
-    UsageError if the run has no such parser, or one of that name from another script.
+    """Return the name of a parser in the run, and the spec that runs it again; a script may be said by its
+    path. Raise UsageError if the run has no such parser, or one of that name from another script.
     """
     known = {record.parser for record in run.records()}
     if said in known or not said.partition("(")[0].partition("@")[0].endswith(".py"):
@@ -156,7 +159,9 @@ def _record(run: Run, parser: str, sample: str) -> ParseRecord:
 
 
 def _spec(run: Run, parser: str) -> str:
-    """What runs the parser again: a script's path, or the name with the version that the run had."""
+    """Return the spec that runs the parser again: a script's path, or the name with the version of the
+    run.
+    """
     entry = run.manifest.parser(parser)
     if entry is not None and entry.spec is not None:
         return entry.spec
@@ -171,7 +176,7 @@ def _spec(run: Run, parser: str) -> str:
 
 
 def _readable(raw: bytes) -> tuple[str, str | bytes]:
-    """A file's name and content: the text that an output holds, or the output as it came."""
+    """Return a file's name and content: the text that an output holds, or the output as it came."""
     try:
         data = json.loads(raw)
         name, content = f"output.{_SUFFIX[data['format']]}", data["content"]

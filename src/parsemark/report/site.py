@@ -79,19 +79,19 @@ class ReportPage:
     is_there: Callable[[Site], bool] = lambda _: True  # whether this report has it
 
     def holds(self, name: str) -> bool:
-        """Whether a file is of this page."""
+        """Return whether a file is of this page."""
         return any(fnmatchcase(name, pattern) for pattern in (self.key, *self.also))
 
 
 def standalone_page(template: str, **values: Any) -> str:
-    """A page that needs nothing else and loads nothing; all values are escaped."""
+    """Return a page that needs nothing else and loads nothing; all values are escaped."""
     environment = Environment(loader=PackageLoader("parsemark.report"), autoescape=True)
     environment.filters |= FILTERS
     return environment.get_template(template).render(**values)
 
 
 def data_uri(picture: Image.Image, kind: str, **how: Any) -> str:
-    """A picture as an address that holds it, for pages that load nothing."""
+    """Return a picture as an address that holds it, for pages that load nothing."""
     stream = io.BytesIO()
     picture.save(stream, format=kind, **how)
     return f"data:image/{kind};base64,{base64.b64encode(stream.getvalue()).decode()}"
@@ -161,10 +161,10 @@ class SitePages(ABC):
 
     @abstractmethod
     def navigation(self) -> list[Link]:
-        """The pages that all pages link to."""
+        """Return the pages that all pages link to."""
 
     def entry_of(self, name: str) -> str:
-        """The entry of the navigation to which a page belongs."""
+        """Return the entry of the navigation to which a page belongs."""
         return name
 
     def part_of(self, name: str) -> list[Link]:
@@ -172,7 +172,7 @@ class SitePages(ABC):
         return []
 
     def footer(self) -> dict[str, Any] | None:
-        """The run that the pages are about, if it is one."""
+        """Return the run that the pages are about, if it is one."""
         return None
 
 
@@ -191,12 +191,12 @@ class Site(SitePages):
 
     @cached_property
     def errors(self) -> list[Errors]:
-        """What went wrong, for each protocol."""
+        """Return the errors of each protocol."""
         return [find_errors(source, self.options.max_explanations) for source in self.sources]
 
     @cached_property
     def older(self) -> Older | None:
-        """The older run that this one is compared with."""
+        """Return the older run that this one is compared with."""
         return Older.of(self.source, self.options.against) if self.options.against else None
 
     def write(self) -> None:
@@ -226,17 +226,17 @@ class Site(SitePages):
 
     @cached_property
     def page_viewer(self) -> RunSource | None:
-        """The run under the first protocol that shows whole pages."""
+        """Return the run under the first protocol that shows whole pages."""
         return next((source for source in self.sources if source.shown.pages is not None), None)
 
     @cached_property
     def profiled(self) -> list[RunSource]:
-        """The run under each profile of the first protocol that has several of them."""
+        """Return the run under each profile of the first protocol that has several of them."""
         having = [source for source in self.sources if source.shown.profile is not None]
         return [source for source in having if source.recipe.name == having[0].recipe.name]
 
     def title(self, source: RunSource) -> str:
-        """A protocol in words; where several have the same ones, with what tells it apart."""
+        """Return a protocol in words; where several have the same ones, with what tells it apart."""
         words = source.recipe.title
         same = [s for s in self.sources if s.recipe.title == words]
         if len(same) < 2:
@@ -248,7 +248,7 @@ class Site(SitePages):
         return f"{words}, {source.summary.protocol}"
 
     def footer(self) -> dict[str, Any]:
-        """The run."""
+        """Return the run."""
         manifest = self.source.manifest
         return {
             "corpus": f"{manifest.corpus.name} {manifest.corpus.version}",

@@ -42,30 +42,34 @@ class RunSource(ScoredRun):
 
     @cached_property
     def drawing(self) -> Drawing:
-        """The protocol's own charts and tables."""
+        """Return the protocol's own charts and tables."""
         return Drawing.of(self.shown.drawing)
 
     def details(self, part: str, parser: str) -> Any:
-        """What the protocol keeps for its own charts about a parser; empty if nothing."""
+        """Return the protocol's data for its own charts about a parser; empty if there is none."""
         return self.summary.details.get(part, {}).get(parser) or {}
 
     @property
     def colours(self) -> dict[str, int]:
-        """Parser name to palette index."""
+        """Return parser name to palette index."""
         return {p.name: p.colour for p in self.parsers}
 
     @cached_property
     def parses(self) -> pl.DataFrame:
-        """What became of each page by each parser: `sample`, `parser`, `status`, `cpu_s`, `cost_usd`."""
+        """Return the outcome of each page by each parser: `sample`, `parser`, `status`, `cpu_s`,
+        `cost_usd`.
+        """
         columns = ("sample", "parser", "status", "cpu_s", "cost_usd")
         return self.run.run_tables(self.protocol).read("parses", *columns)
 
     def element_link(self, sample: str, parser: str, element: str) -> str:
-        """Where an element is shown."""
+        """Return where an element is shown."""
         return viewer_link(page=sample, table=element, parser=parser)
 
     def slice_figure(self, scope: str) -> str:
-        """The figure by which pages or elements with one attribute are compared: one that they have."""
+        """Return the figure by which pages or elements with one attribute are compared: one that they
+        have.
+        """
         wanted = self.shown.slice_figure(self.summary, scope)
         own = [part for part in self.summary.slices if part.scope == scope]
         names = {name for part in own for figures in part.figures.values() for name in figures}
@@ -73,28 +77,28 @@ class RunSource(ScoredRun):
 
     @cached_property
     def primary_sums(self) -> FigureSums | None:
-        """What the primary figure is made of, page by page; None where nothing could be scored."""
+        """Return the sums behind the primary figure, page by page; None where nothing could be scored."""
         sums = complete_sums(self.recipe, self.run.run_tables(self.protocol))
         return next((f for f in sums if f.info.name == self.summary.primary), None)
 
     @cached_property
     def attributes(self) -> dict[str, dict[str, AttributeValue]]:
-        """The attributes and kinds of each page, by its id, in page order."""
+        """Return the attributes and kinds of each page, by its id, in page order."""
         return dict(zip(self.samples["sample"], page_attributes(self.samples), strict=True))
 
     def failures(self, parser: str) -> pl.DataFrame:
-        """The pages on which a parser did not answer, with the reason."""
+        """Return the pages on which a parser did not answer, with the reason."""
         failed = (pl.col("parser") == parser) & (pl.col("status") != str(Status.OK))
         return self.run.run_tables(self.protocol).read("parses", pl.all(), where=failed)
 
     def batches(self, size: int) -> Iterator[tuple[int, pl.Series]]:
-        """The ids of the pages in order, some at a time, with the number of the first."""
+        """Yield the ids of the pages in order, some at a time, with the number of the first."""
         ids = self.samples["sample"]
         for first in range(0, len(ids), size):
             yield first, ids.slice(first, size)
 
     def rows_of(self, name: str, ids: pl.Series) -> pl.DataFrame:
-        """The rows of a large table for neighbouring pages."""
+        """Return the rows of a large table for neighbouring pages."""
         own = pl.col("sample").is_between(pl.lit(ids[0]), pl.lit(ids[-1]))
         with self.run.scanning(name, self.protocol) as rows:
             return rows.filter(own).collect()
@@ -176,12 +180,14 @@ class Older:
             return cls(run, None, str(error), is_beside)
 
     def source(self, protocol: str) -> RunSource | None:
-        """Its tables, where they can be shown."""
+        """Return its tables, where they can be shown."""
         return RunSource(self.run, protocol) if self.is_beside else None
 
 
 def page_values(source: RunSource, parser: str, samples: pl.Series | None = None) -> list[float | None]:
-    """The primary figure of each page (or of `samples`, those of another run); None where it has none."""
+    """Return the primary figure of each page (or of `samples`, those of another run); None where it has
+    none.
+    """
     pages = source.samples["sample"] if samples is None else samples
     values: list[float | None] = [None] * len(pages)
     figure = source.primary_sums
@@ -210,7 +216,7 @@ class PageSlice:
 
 
 def slices(source: RunSource) -> list[PageSlice]:
-    """All pages, and each value of each attribute that divides them."""
+    """Return all pages, and each value of each attribute that divides them."""
     n_all = source.summary.counts.get("pages", len(source.samples))
     found = [PageSlice("", "", "All pages", n_all, source.summary.parsers)]
     of_pages = [part for part in source.summary.slices if part.scope == "page"]
@@ -223,6 +229,6 @@ def slices(source: RunSource) -> list[PageSlice]:
 
 
 def value_words(value: AttributeValue) -> str:
-    """An attribute's value, of a page or of a slice, as the pages and the viewer's filter write it."""
+    """Return an attribute's value, of a page or of a slice, as the pages and the viewer's filter write it."""
     label = attribute_label(value)
     return {"true": "yes", "false": "no"}.get(label, label)

@@ -32,7 +32,8 @@ class _Column:
 
 
 def leaderboard(summary: Summary, width: int = 100) -> RenderableType:
-    """Parsers from best to worst: the main figures with 95 % confidence intervals, and what goes wrong.
+    """Return parsers from best to worst: the main figures with 95 % confidence intervals, and what goes
+    wrong.
 
     Intervals stand beside their values where all columns have room for that in `width` characters, and else
     below them.
@@ -63,7 +64,9 @@ def leaderboard(summary: Summary, width: int = 100) -> RenderableType:
 
 
 def _matrix_lines(summary: Summary, width: int) -> Iterator[str]:
-    """The matrix that a protocol may have: features by parsers, a sign for each program that set the page."""
+    """Yield the matrix that a protocol may have: features by parsers, a sign for each program that set the
+    page.
+    """
     if (matrix := summary.details.get("matrix")) is None:
         return
     makers, rows, parsers = matrix["makers"], matrix["rows"], summary.ordered()
@@ -108,7 +111,7 @@ def _needed(columns: Sequence[_Column]) -> int:
 
 
 def _fitting(columns: list[_Column], summary: Summary, room: int) -> list[_Column]:
-    """As many columns as there is room for: the primary ones, what failed, the others in order."""
+    """Return as many columns as there is room for: the primary ones, failures, the others in order."""
     count = {info.name for info in summary.shown() if info.style == "count"}
     kept: list[_Column] = []
     for column in sorted(columns, key=lambda c: (c.figure != summary.primary, c.figure not in count)):
@@ -130,7 +133,7 @@ def _mark(parser: str, summary: Summary) -> Text:
 
 
 def _to_best(parser: str, summary: Summary, *, wide: bool) -> Text:
-    """The difference to the best with its simultaneous interval."""
+    """Return the difference to the best with its simultaneous interval."""
     verdict = summary.ranking.to_best(parser)
     if verdict is None:
         return Text("", style="dim")
@@ -142,7 +145,7 @@ def _to_best(parser: str, summary: Summary, *, wide: bool) -> Text:
 
 
 def _short_sign(signed_text: str) -> str:
-    """A difference without a leading zero: `−.33`."""
+    """Return a difference without a leading zero: `−.33`."""
     text = signed_text.replace("-", "−")
     return text.replace("0.", ".", 1) if text.lstrip("+−").startswith("0.") else text
 

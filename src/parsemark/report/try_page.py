@@ -91,7 +91,7 @@ def _outputs(run: Run, records: dict[str, ParseRecord]) -> tuple[TriedOutput, ..
 
 
 def _elements(prediction: Prediction) -> Sequence[Element]:
-    """All that an output says; a text that cannot be read is one block."""
+    """Return all that an output says; a text that cannot be read is one block."""
     try:
         return predicted_elements(prediction)
     except FormatError:
@@ -99,12 +99,12 @@ def _elements(prediction: Prediction) -> Sequence[Element]:
 
 
 def said(elements: Sequence[Element]) -> str:
-    """All text of elements."""
+    """Return all text of elements."""
     return "\n".join(map(_content, elements))
 
 
 def _cells(elements: Sequence[Element]) -> list[str]:
-    """The texts of all cells, as they are compared."""
+    """Return the texts of all cells, as they are compared."""
     tables = [element.table for element in elements if element.table is not None]
     return [" ".join(folded(cell.text)) for table in tables for cell in table.cells]
 
@@ -116,12 +116,13 @@ def _content(element: Element) -> str:
 
 
 def folded(text: str) -> list[str]:
-    """Words as they are compared."""
+    """Return words as they are compared."""
     return [word.casefold() for word in _WORD.findall(text[:_MAX_CHARS])]
 
 
 def compare_words(parser: str, words: dict[str, Counter[str]]) -> tuple[set[str] | None, tuple[str, ...]]:
-    """The words that at least half of the other parsers have (None without others), and those that miss here.
+    """Return the words that at least half of the other parsers have (None without others), and those that
+    miss here.
 
     Others that say nothing at all do not count: many parsers give tables alone.
     """
@@ -142,7 +143,7 @@ class _Marked:
         self.usual, self.cells, self.tabled, self.alone = usual, cells, tabled, 0
 
     def body(self, elements: Sequence[Element]) -> tuple[Markup, int]:
-        """As HTML, and how many words are marked."""
+        """Return its HTML, and the number of marked words."""
         return Markup("\n".join(map(self._element, elements))), self.alone  # every text in it is escaped
 
     def _element(self, element: Element) -> str:

@@ -78,7 +78,7 @@ def write_images(
 
 
 def page_list(source: RunSource, images: set[int]) -> dict[str, object]:
-    """Names and attributes of all pages, column by column."""
+    """Return names and attributes of all pages, column by column."""
     samples = source.samples
     columns = ("document", "page_number", "n_tables")
     return {
@@ -93,7 +93,7 @@ def page_list(source: RunSource, images: set[int]) -> dict[str, object]:
 
 
 def _protocol(source: RunSource, title: str, errors: Errors) -> dict[str, object]:
-    """What the viewer must know of a protocol: its rules, metrics and types of errors."""
+    """Return the viewer's data on a protocol: its rules, metrics and error types."""
     return {
         "spec": source.summary.protocol,
         "title": title,
@@ -115,7 +115,7 @@ def _two_best(source: RunSource) -> list[int]:
 
 
 def _older(source: RunSource | None) -> dict[str, object] | None:
-    """What the older run is called, and its parsers."""
+    """Return the name of the older run, and its parsers."""
     if source is None:
         return None
     return {
@@ -126,7 +126,7 @@ def _older(source: RunSource | None) -> dict[str, object] | None:
 
 
 def _columns(pages: list[dict[str, AttributeValue]]) -> dict[str, dict[str, object]]:
-    """Attribute to its values and, for each page, which of them it has (-1: none)."""
+    """Return attribute to its values and, for each page, which of them it has (-1: none)."""
     columns: dict[str, dict[str, object]] = {}
     for name in sorted({key for page in pages for key in page}):
         texts = [None if page.get(name) is None else value_words(page[name]) for page in pages]
@@ -170,8 +170,8 @@ def write_element_lists(
 
 
 def element_table(source: RunSource, parser: str, numbers: pl.DataFrame) -> pl.DataFrame:
-    """One row per element of a parser: page, element, kind, main metric's value, spread over the metrics.
-    `numbers`: `sample` and the number of its `page`; those of other samples are left out.
+    """Return one row per element of a parser: page, element, kind, main metric's value, spread over the
+    metrics. `numbers`: `sample` and the number of its `page`; those of other samples are left out.
     """
     # Those that lie between 0 and 1 and are better higher can be held against each other.
     told = [(m, known_metadata(m)) for m in source.metrics]
@@ -198,7 +198,7 @@ def element_table(source: RunSource, parser: str, numbers: pl.DataFrame) -> pl.D
 
 
 def _errors(own: pl.DataFrame, errors: Errors, parser: str) -> dict[str, list[int]]:
-    """Type of error to the numbers of the entries that have it."""
+    """Return the type of error to the numbers of the entries that have it."""
     place = ["sample", "element"]
     numbered = own.with_row_index("entry").select(*place, "entry").unique(place, keep="first")
     named = errors.rows.filter(pl.col("parser") == parser).join(numbered, on=place)

@@ -26,7 +26,7 @@ _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 def _drawn(match: PageMatch) -> dict[str, Any]:
-    """One match as it is drawn: with formulas set, and texts compared word by word."""
+    """Return one match as it is drawn: with formulas set, and texts compared word by word."""
     sides = {"truth_formula": match.truth, "pred_formula": match.pred}
     formulas = {key: mathml(text) if match.is_formula and text else None for key, text in sides.items()}
     return {"match": match, "diff": list(_diff(*sides.values())) if match.is_compared else [], **formulas}
@@ -88,7 +88,7 @@ def _worst_first(samples: pl.DataFrame, tables: RunTables, measure: str) -> pl.D
 
 
 def _diff(a: str, b: str) -> Iterator[tuple[str, str]]:
-    """Runs of words that are equal, only in the truth, or only in the prediction."""
+    """Yield runs of words that are equal, only in the truth, or only in the prediction."""
     left, right = _WORDS.findall(a), _WORDS.findall(b)
     for tag, i0, i1, j0, j1 in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if tag == "equal":

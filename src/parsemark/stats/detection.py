@@ -16,7 +16,9 @@ CTDAR_THRESHOLDS = (0.6, 0.7, 0.8, 0.9)
 
 
 def f1(precision: ArrayLike, recall: ArrayLike) -> Floats:
-    """Harmonic mean; 0 where both are 0, and where precision is undefined because nothing was predicted."""
+    """Return the harmonic mean; 0 where both are 0, and where precision is undefined because nothing was
+    predicted.
+    """
     p = np.nan_to_num(np.asarray(precision, dtype=float))
     r = np.nan_to_num(np.asarray(recall, dtype=float))
     total = p + r
@@ -25,19 +27,19 @@ def f1(precision: ArrayLike, recall: ArrayLike) -> Floats:
 
 
 def ratio(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
-    """Element-wise quotient, NaN where the denominator is 0."""
+    """Return element-wise quotient, NaN where the denominator is 0."""
     top, bottom = np.broadcast_arrays(np.asarray(numerator, float), np.asarray(denominator, float))
     quotient: Floats = np.divide(top, bottom, out=np.full(bottom.shape, np.nan), where=bottom != 0)
     return quotient
 
 
 def is_detected(overlap: ArrayLike, theta: float) -> Floats:
-    """1[J > θ]."""
+    """Return 1[J > θ]."""
     return (np.asarray(overlap, dtype=float) > theta).astype(float)
 
 
 def expected_detected(overlap: ArrayLike, start: float) -> Floats:
-    """E[1(J > θ)] for θ with density ∝ θ on [start, 1].
+    """Return E[1(J > θ)] for θ with density ∝ θ on [start, 1].
 
     For `start` = 0 this is J²; for `start` = 0.5 it is 4/3 (J² − 1/4) above 0.5 and 0 below.
     """
@@ -56,16 +58,16 @@ class PrecisionRecallCurve:
 
     @property
     def average_precision(self) -> float:
-        """Σ (R_k − R_{k−1}) P_k, step-wise as scikit-learn computes it."""
+        """Return Σ (R_k − R_{k−1}) P_k, step-wise as scikit-learn computes it."""
         return float(np.sum(np.diff(self.recall, prepend=0.0) * self.precision))
 
 
 def precision_recall_curve(
     confidence: ArrayLike, credit: ArrayLike, n_truth: float, weight: ArrayLike | None = None
 ) -> PrecisionRecallCurve:
-    """The curve of predictions ranked by confidence. `credit`: what each earns, 1[J > θ], its expectation, or
-    the same times a structure score; `n_truth`: truths, found or not; `weight`: how often each counts (for
-    bootstrap resamples).
+    """Return the curve of predictions ranked by confidence. `credit`: what each earns, 1[J > θ], its
+    expectation, or the same times a structure score; `n_truth`: truths, found or not; `weight`: how often
+    each counts (for bootstrap resamples).
     """
     conf, value = np.asarray(confidence, dtype=float), np.asarray(credit, dtype=float)
     times = np.ones_like(conf) if weight is None else np.asarray(weight, dtype=float)
@@ -81,5 +83,5 @@ def precision_recall_curve(
 def average_precision(
     confidence: ArrayLike, credit: ArrayLike, n_truth: float, weight: ArrayLike | None = None
 ) -> float:
-    """Area under the precision-recall curve; truths that were never found add nothing."""
+    """Return the area under the precision-recall curve; truths that were never found add nothing."""
     return precision_recall_curve(confidence, credit, n_truth, weight).average_precision

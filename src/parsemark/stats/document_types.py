@@ -56,7 +56,7 @@ def choose_division(candidates: Mapping[str, Sequence[str]]) -> str | None:
 
 
 def count_types(sums: Sequence[Floats], types: Types) -> int:
-    """The number of types whose documents add anything to a score; 0 without types."""
+    """Return the number of types whose documents add anything to a score; 0 without types."""
     if types is None:
         return 0
     counted = np.any([np.any(own != 0, axis=1) for own in sums], axis=0)
@@ -72,7 +72,7 @@ def typed_interval(
     bounds: Range = "unit",
     new_types: bool = False,
 ) -> Interval | None:
-    """95 % confidence interval of a score for documents like these, or for new document types.
+    """Return 95 % confidence interval of a score for documents like these, or for new document types.
 
     None for fewer than six documents, or six types.
     """
@@ -94,7 +94,8 @@ def typed_contrasts(
     bounds: Range = "unit",
     new_types: bool = False,
 ) -> list[Contrast]:
-    """The difference of each pair, simultaneous over the pairs, for documents like these or for new types.
+    """Return the difference of each pair, simultaneous over the pairs, for documents like these or for new
+    types.
 
     Fewer than six documents, or six types, have no interval and resolve nothing.
     """
@@ -106,7 +107,7 @@ def typed_contrasts(
 
 
 def range_over_types(sums: Floats, statistic: Statistic, types: Sequence[str]) -> Interval | None:
-    """The lowest and the highest value of a score on any of the types; None without two of them."""
+    """Return the lowest and the highest value of a score on any of the types; None without two of them."""
     values = np.asarray(statistic(sum_by_cluster(sums, types)[0]), dtype=float)
     known = values[np.isfinite(values)]
     return (float(known.min()), float(known.max())) if len(known) > 1 else None

@@ -48,7 +48,7 @@ MAX_GROUPS = 200  # figures that are slow to recompute leave out one of so many 
 
 @lru_cache(maxsize=256)
 def t_quantile(level: float, df: int) -> float:
-    """Student's t with `df` degrees of freedom: half-width that covers `level` on both sides.
+    """Return Student's t with `df` degrees of freedom: half-width that covers `level` on both sides.
 
     Newton's method on the finite sum that the distribution is for whole degrees of freedom. `scipy.special`
     says the same, but to import it costs more than to score a page.
@@ -69,12 +69,12 @@ def t_quantile(level: float, df: int) -> float:
 
 
 def t_tails(value: float, df: int) -> float:
-    """How likely Student's t is at least as far from 0 as `value`, on either side."""
+    """Return how likely Student's t is at least as far from 0 as `value`, on either side."""
     return max(0.0, 1 - _t_share(math.atan(abs(value) / math.sqrt(df)), df))
 
 
 def _t_share(angle: float, df: int) -> float:
-    """How much of Student's t lies within tan(angle) · √df of 0."""
+    """Return how much of Student's t lies within tan(angle) · √df of 0."""
     cosine = math.cos(angle)
     term, total = (cosine, 0.0) if df % 2 else (1.0, 0.0)
     for k in range(2 + df % 2, df + 1, 2):
@@ -85,7 +85,7 @@ def _t_share(angle: float, df: int) -> float:
 
 
 def sum_by_cluster(values: Floats, clusters: Sequence[object]) -> tuple[Floats, list[object]]:
-    """Sums of the rows of `values` for each cluster, in order of first appearance."""
+    """Return sums of the rows of `values` for each cluster, in order of first appearance."""
     index, names = _cluster_index(tuple(clusters))
     sums = np.zeros((len(names), *values.shape[1:]))
     np.add.at(sums, index, values)
@@ -94,14 +94,14 @@ def sum_by_cluster(values: Floats, clusters: Sequence[object]) -> tuple[Floats, 
 
 @lru_cache(maxsize=16)
 def _cluster_index(clusters: tuple[object, ...]) -> tuple[NDArray[np.int64], tuple[object, ...]]:
-    """For each row the position of its cluster, and the clusters; the same for most figures of a run."""
+    """Return the position of each row's cluster, and the clusters; the same for most figures of a run."""
     names = tuple(dict.fromkeys(clusters))
     position = {name: k for k, name in enumerate(names)}
     return np.array([position[c] for c in clusters], dtype=np.int64), names
 
 
 def leave_one_out(sums: Floats, statistic: Statistic) -> Floats:
-    """The statistic without each document in turn; NaN where it is then not defined.
+    """Return the statistic without each document in turn; NaN where it is then not defined.
 
     `sums` (documents, quantities) is what each adds to the totals.
     """
@@ -111,13 +111,14 @@ def leave_one_out(sums: Floats, statistic: Statistic) -> Floats:
 
 
 def normalised(weights: Floats) -> Floats:
-    """Shares that add up to 1; equal ones where nothing counts."""
+    """Return shares that add up to 1; equal ones where nothing counts."""
     total = float(weights.sum())
     return weights / total if total > 0 else np.full(len(weights), 1 / max(len(weights), 1))
 
 
 def within_types(values: Floats, types: Sequence[object] | None = None) -> Floats:
-    """Deviations of documents from the mean of their type, scaled so that their squares add up to a variance.
+    """Return deviations of documents from the mean of their type, scaled so that their squares add up to a
+    variance.
 
     The squares sum to an unbiased estimate of the variance of the total of `values` (documents, …), if
     documents are sampled within types: each type of n documents contributes n/(n − 1) times its sum of
@@ -137,7 +138,7 @@ def within_types(values: Floats, types: Sequence[object] | None = None) -> Float
 
 
 def _groups(types: Sequence[object] | None, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each document its group, and the groups' sizes; the last one holds those of small types."""
+    """Return the group of each document, and the groups' sizes; the last one holds those of small types."""
     if types is None:
         return np.zeros(n, dtype=np.int64), np.array([n])
     index, names = _cluster_index(tuple(types))
@@ -150,7 +151,8 @@ def _groups(types: Sequence[object] | None, n: int) -> tuple[NDArray[np.int64], 
 
 
 def effective_df(shares: Floats, types: Sequence[object] | None = None) -> int:
-    """Degrees of freedom of a variance that documents of these shares determine, rounded down; 1 at least.
+    """Return degrees of freedom of a variance that documents of these shares determine, rounded down; 1 at
+    least.
 
     Satterthwaite's (Σ Q)² / Σ (Q²/df) over types, where Q = Σw² and df = Q²/Σw⁴ − 1 of a type, if what a
     document adds varies in proportion to its share w. For n equal shares that is n − 1 without types, and n
@@ -167,7 +169,7 @@ def effective_df(shares: Floats, types: Sequence[object] | None = None) -> int:
 
 
 def variance_by_size(squares: Floats, shares: Floats) -> float:
-    """The variance of a total if each document varies as documents of its size do.
+    """Return the variance of a total if each document varies as documents of its size do.
 
     Where one document holds half of all tables, its own square alone says how much it varies, and is small by
     chance in many samples. So the squares of all documents are fitted by b · w² + a · w/n, with a, b ≥ 0: the
@@ -188,7 +190,8 @@ def variance_by_size(squares: Floats, shares: Floats) -> float:
 
 
 def influence(sums: Floats, statistic: Statistic) -> Floats:
-    """What each document adds to a statistic of the totals: how it moves if the document counts a bit more.
+    """Return the influence of each document on a statistic of the totals: its change if the document counts
+    slightly more.
 
     For a ratio of sums N / D that is (n_i − value · d_i) / D. Influences add up to 0.
     """
@@ -205,7 +208,7 @@ def jackknife_interval(
     weights: Floats | None = None,
     types: Sequence[object] | None = None,
 ) -> Interval | None:
-    """95 % confidence interval of a statistic of totals, for documents like these.
+    """Return 95 % confidence interval of a statistic of totals, for documents like these.
 
     `sums` are (documents, quantities), or (document types, quantities) to ask about new types; the statistic
     maps totals (…, quantities) to values (…), between 0 and 1 if `bounds`. `weights`: share of each document
@@ -230,7 +233,7 @@ def interval_from(
     shares: Floats | None = None,
     types: Sequence[object] | None = None,
 ) -> Interval | None:
-    """The interval of a value and of what it is without each document (or group of documents) in turn.
+    """Return the interval of a value and of what it is without each document (or group of documents) in turn.
 
     None for fewer than `FEWEST_DOCUMENTS`, and where the value is not defined without some document.
     """
@@ -266,13 +269,13 @@ class RunVariance:
     df: int = MAX_DF
 
     def __add__(self, other: RunVariance) -> RunVariance:
-        """Of a difference of two."""
+        """Return the variance of a difference of two."""
         parts = self.variance**2 / self.df + other.variance**2 / other.df
         total = self.variance + other.variance
         return RunVariance(total, max(1, int(total**2 / parts)) if parts > 0 else MAX_DF)
 
     def widen(self, value: float, ends: Interval) -> Interval:
-        """An interval over documents, as wide as both variances together make it.
+        """Return an interval over documents, as wide as both variances together make it.
 
         Degrees of freedom are Satterthwaite's, so few parses matter as much as they add.
         """
@@ -285,21 +288,23 @@ class RunVariance:
 
 
 def _logit_interval(value: float, half: float) -> Interval:
-    """Symmetric on the logit scale."""
+    """Return symmetric on the logit scale."""
     # As far as from one end of all numbers to the other.
     centre, width = math.log(value / (1 - value)), min(half / (value * (1 - value)), 2000.0)
     return _expit(centre - width), _expit(centre + width)
 
 
 def _skewness(left_out: Floats) -> float:
-    """Of what the documents add: a document that adds much leaves little when it is left out."""
+    """Return the skewness of the documents' contributions: a document that adds much leaves little when it is
+    left out.
+    """
     added = left_out.mean() - left_out
     spread = float(np.sqrt(np.mean(added**2)))
     return float(np.mean(added**3)) / spread**3 if spread > 1e-12 else 0.0
 
 
 def _log_interval(value: float, down: float, up: float) -> Interval:
-    """Half-widths on the log scale; upwards only while that is less than doubling twice or so.
+    """Return half-widths on the log scale; upwards only while that is less than doubling twice or so.
 
     Of a few costs the largest are usually not among those drawn, so the upper half-width is the longer one
     (see `_skewness`). Few documents of very different value have a half-width of many times the value. On the
@@ -310,7 +315,7 @@ def _log_interval(value: float, down: float, up: float) -> Interval:
 
 
 def group_documents(types: Sequence[object]) -> NDArray[np.int64]:
-    """For each document its group: groups of one while there are few, else about `MAX_GROUPS` at random.
+    """Assign each document a group: groups of one while there are few, else about `MAX_GROUPS` at random.
 
     Documents of a group are of one type, or all of types that are too small to have a group.
     """
@@ -328,7 +333,7 @@ def group_documents(types: Sequence[object]) -> NDArray[np.int64]:
 
 
 def _zero_bound(n: int, bounds: Range, level: float) -> float:
-    """What may hide behind a plain 0 over n documents: Clopper and Pearson's bound, or Poisson's."""
+    """Return an upper bound for a plain 0 over n documents: Clopper and Pearson's, or Poisson's."""
     rest = (1 - level) / 2
     return float(1 - rest ** (1 / n)) if bounds == "unit" else float(-np.log(rest) / n)
 
@@ -339,7 +344,9 @@ def _expit(x: float) -> float:
 
 @lru_cache(maxsize=8)
 def cluster_weights(n_clusters: int, n_resamples: int = N_RESAMPLES, seed: int = 0) -> Floats:
-    """How often each cluster is drawn in each resample: (n_resamples, n_clusters), rows sum to n_clusters."""
+    """Return how often each cluster is drawn in each resample: (n_resamples, n_clusters), rows sum to
+    n_clusters.
+    """
     drawn = np.random.default_rng(seed).integers(0, n_clusters, (n_resamples, n_clusters))
     drawn += n_clusters * np.arange(n_resamples)[:, None]
     counts = np.bincount(drawn.ravel(), minlength=n_resamples * n_clusters)
@@ -349,7 +356,7 @@ def cluster_weights(n_clusters: int, n_resamples: int = N_RESAMPLES, seed: int =
 
 
 def percentile_interval(draws: Floats) -> Interval | None:
-    """The central interval of the draws; None if fewer than two of them are defined."""
+    """Return the central interval of the draws; None if fewer than two of them are defined."""
     defined = draws[~np.isnan(draws)]
     if defined.size < 2:
         return None
@@ -358,8 +365,8 @@ def percentile_interval(draws: Floats) -> Interval | None:
 
 
 def bootstrap_interval(sums: Floats, statistic: Statistic, seed: int = 0) -> Interval | None:
-    """Interval of a statistic of totals; None where fewer than two clusters add anything to them. `sums` are
-    (clusters, quantities); the statistic maps totals (…, quantities) to values (…).
+    """Return interval of a statistic of totals; None where fewer than two clusters add anything to them.
+    `sums` are (clusters, quantities); the statistic maps totals (…, quantities) to values (…).
     """
     if np.count_nonzero(np.any(sums != 0, axis=1)) < 2:
         return None

@@ -69,12 +69,12 @@ class Contrast:
     is_equal: bool = False  # whether both have the same sums on every document: nothing tells them apart
 
     def times(self, scale: float) -> Contrast:
-        """The same in another unit."""
+        """Return the same in another unit."""
         low, high = (None if end is None else end * scale for end in (self.low, self.high))
         return replace(self, difference=self.difference * scale, low=low, high=high)
 
     def widened(self, variance: RunVariance) -> Contrast:
-        """The same with what differs between parses, which the documents do not show."""
+        """Return the same with what differs between parses, which the documents do not show."""
         if variance.variance <= 0 or self.low is None or self.high is None:
             return self
         low, high = variance.widen(self.difference, (self.low, self.high))
@@ -99,7 +99,7 @@ def contrasts(
     bounds: Range = "unit",  # 0 to 1; else what was not drawn is in proportion to the values
     seed: int = 0,  # of the signs that are drawn, where there are too many to try all
 ) -> list[Contrast]:
-    """The difference of each pair with an interval that is simultaneous over the pairs given."""
+    """Return the difference of each pair with an interval that is simultaneous over the pairs given."""
     if not pairs:
         return []
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
@@ -134,7 +134,9 @@ def contrasts(
 
 
 def _contrast(a: str, b: str, difference: float, halves: tuple[float, float], p: float, n: int) -> Contrast:
-    """With a p-value that so few documents can have, and an interval that says the same."""
+    """Return a contrast with a p-value that so few documents can have, and an interval that agrees with
+    it.
+    """
     difference = 0.0 if abs(difference) < 1e-12 else difference
     p = max(p, min(1.0, 2.0 ** (1 - n)))
     reach, towards_0 = abs(difference), 0 if difference > 0 else 1
@@ -160,7 +162,7 @@ class _Signs:
     seed: int
 
     def test(self) -> tuple[Floats, Floats, Floats]:
-        """How far the interval of each pair reaches down and up, and its p-value."""
+        """Return how far the interval of each pair reaches down and up, and its p-value."""
         squares = self._squares()
         distinct = self.known & (squares > 1e-18)  # less is what rounding leaves
         # Of documents that agree entirely, every other pattern of signs gives less.
@@ -184,7 +186,7 @@ class _Signs:
         return *self._reach(squares, slope, critical), p
 
     def _squares(self) -> Floats:
-        """Σ over documents of what sets each pair apart, squared."""
+        """Return Σ over documents of what sets each pair apart, squared."""
         first, second = self.pairs
         block = max(1, _CELLS // max(1, len(self.shares)))
         starts = range(0, len(first), block)
@@ -192,7 +194,7 @@ class _Signs:
         return np.concatenate([np.sum(own**2, axis=0) for own in apart])
 
     def _largest(self, distinct: NDArray[np.bool_], spread: Floats) -> Floats:
-        """The largest sum of all distinct pairs, each over its spread, for each pattern of signs."""
+        """Return the largest sum of all distinct pairs, each over its spread, for each pattern of signs."""
         columns = np.column_stack([self.added, self.shares])
         n, places = len(columns), np.arange(len(spread))
         of_pair = np.zeros((columns.shape[1], len(spread)))
@@ -211,7 +213,8 @@ class _Signs:
         return np.concatenate([np.abs(sums).max(axis=1) for sums in blocks])
 
     def _reach(self, squares: Floats, slope: Floats, critical: float) -> tuple[Floats, Floats]:
-        """The differences e from the one found at which |e| = critical · √(Σ (apart + e · share)² + unseen²).
+        """Return the differences e from the one found at which |e| = critical · √(Σ (apart + e · share)² +
+        unseen²).
 
         Where there are none, the documents rule out nothing by their signs alone (they are few, or one
         outweighs the others), and the interval is Student's with the degrees of freedom that they leave.
@@ -229,7 +232,9 @@ class _Signs:
 
 @lru_cache(maxsize=4)
 def sign_patterns(n: int, seed: int = 0) -> NDArray[np.int8]:
-    """Patterns of signs of n documents, (patterns, n): all whose first sign is + while they are few."""
+    """Return patterns of signs of n documents, (patterns, n): all whose first sign is + while they are
+    few.
+    """
     if n <= ALL_SIGNS:
         patterns = np.arange(2 ** max(n - 1, 0))
         bits = patterns[:, None] >> np.arange(n)[None, :] & 1
@@ -239,7 +244,7 @@ def sign_patterns(n: int, seed: int = 0) -> NDArray[np.int8]:
 
 
 def rank_intervals(names: Sequence[str], found: Sequence[Contrast]) -> dict[str, tuple[int, int]]:
-    """The places that the simultaneous intervals of all pairs allow; 1 is the largest value."""
+    """Return the places that the simultaneous intervals of all pairs allow; 1 is the largest value."""
     above = dict.fromkeys(names, 0)
     below = dict.fromkeys(names, 0)
     for c in found:

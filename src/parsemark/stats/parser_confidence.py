@@ -39,7 +39,9 @@ class ReliabilityBin:
 def reliability_bins(
     confidence: ArrayLike, correct: ArrayLike, n_bins: int = 10, weight: ArrayLike | None = None
 ) -> list[ReliabilityBin]:
-    """Equal-width bins over [0, 1] with the precision and mean confidence of each (Soric et al., 5.1.3)."""
+    """Return equal-width bins over [0, 1] with the precision and mean confidence of each (Soric et al.,
+    5.1.3).
+    """
     conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
     times = np.ones_like(conf) if weight is None else np.asarray(weight, dtype=float)
     keep = conf > MIN_CONFIDENCE
@@ -63,7 +65,7 @@ def _bin_of(confidence: NDArray[np.float64], n_bins: int) -> NDArray[np.int64]:
 def d_ece(
     confidence: ArrayLike, correct: ArrayLike, n_bins: int = 10, weight: ArrayLike | None = None
 ) -> float | None:
-    """Σ |B_m|/n · |precision(B_m) − confidence(B_m)|; None without predictions.
+    """Return Σ |B_m|/n · |precision(B_m) − confidence(B_m)|; None without predictions.
 
     The paper prints |B_m|/m; only |B_m|/n makes the bins' weights sum to one.
     """
@@ -74,7 +76,7 @@ def d_ece(
 
 
 def d_ece_by_chance(confidence: ArrayLike, correct: ArrayLike, documents: ArrayLike) -> float:
-    """The D-ECE that perfectly honest confidences would show on as many predictions, by chance alone.
+    """Return the D-ECE that perfectly honest confidences would show on as many predictions, by chance alone.
 
     A gap is counted by its size whichever way it goes, so chance adds up instead of cancelling out:
     E|N(0, σ)| is √(2/π)·σ, with the σ of each bin's gap over documents, or that of honest coins where it is
@@ -110,7 +112,8 @@ class RiskCoverage:
 
 
 def risk_coverage(confidence: ArrayLike, correct: ArrayLike) -> RiskCoverage | None:
-    """Risk over coverage, predictions with equal confidence taken together; None without predictions.
+    """Return the risk over coverage, predictions with equal confidence taken together; None without
+    predictions.
 
     >>> curve = risk_coverage([0.9, 0.8, 0.3], [True, True, False])
     >>> curve.area == curve.best_area
@@ -139,13 +142,13 @@ class Threshold:
 
     @property
     def f1(self) -> float:
-        """Harmonic mean."""
+        """Return harmonic mean."""
         total = self.precision + self.recall
         return 2 * self.precision * self.recall / total if total else 0.0
 
 
 def at_threshold(confidence: ArrayLike, correct: ArrayLike, n_truth: int, at: float) -> Threshold:
-    """What remains if predictions below `at` are dropped. Precision is 1 where nothing remains."""
+    """Return the results after dropping predictions below `at`. Precision is 1 where nothing remains."""
     conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
     kept = conf >= at
     right = float(hit[kept].sum())
@@ -154,7 +157,7 @@ def at_threshold(confidence: ArrayLike, correct: ArrayLike, n_truth: int, at: fl
 
 
 def best_threshold(confidence: ArrayLike, correct: ArrayLike, n_truth: int) -> Threshold | None:
-    """The threshold with the highest F1; of equal ones the highest. None without predictions."""
+    """Return the threshold with the highest F1; of equal ones the highest. None without predictions."""
     found = [at_threshold(confidence, correct, n_truth, float(c)) for c in np.unique(confidence)]
     return max(found, key=lambda t: (t.f1, t.at), default=None)
 
@@ -168,7 +171,7 @@ class Calibrator:
     """temperature, platt: slope and offset on the logit. beta: a, b, c. isotonic: xs, then as many ys."""
 
     def __call__(self, confidence: ArrayLike) -> NDArray[np.float64]:
-        """The calibrated confidences."""
+        """Return the calibrated confidences."""
         conf = np.clip(np.asarray(confidence, dtype=float), 0.0, 1.0)
         if self.method == "isotonic":
             half = len(self.parameters) // 2
@@ -183,12 +186,12 @@ class Calibrator:
         return np.asarray(1 / (1 + np.exp(-score)))
 
     def to_json(self) -> dict[str, Any]:
-        """As plain JSON data."""
+        """Return plain JSON data."""
         return {"method": self.method, "parameters": list(self.parameters)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Calibrator:
-        """Inverse of `to_json`; FormatError if it is none."""
+        """Undo `to_json`; raise FormatError if it is invalid."""
         try:
             method, numbers = data["method"], tuple(float(v) for v in data["parameters"])
         except (KeyError, TypeError, ValueError) as error:
@@ -237,7 +240,7 @@ def fit_calibrator(confidence: ArrayLike, correct: ArrayLike, method: str = "bet
 
 
 def document_folds(documents: Sequence[str]) -> dict[str, int]:
-    """A fold for each document: what is fitted on the others has not seen it. UsageError below two."""
+    """Return a fold for each document: what is fitted on the others has not seen it. UsageError below two."""
     names = sorted(set(documents))
     if len(names) < 2:
         raise UsageError("Confidences can only be judged on documents that were not seen: give at least two.")
@@ -247,7 +250,7 @@ def document_folds(documents: Sequence[str]) -> dict[str, int]:
 def calibrators_by_document(
     confidence: ArrayLike, correct: ArrayLike, documents: Sequence[str], method: str = "beta"
 ) -> dict[str, Calibrator]:
-    """For each document a calibrator that has not seen it; UsageError as `fit_calibrator` raises it."""
+    """Fit for each document a calibrator without it; raise UsageError as `fit_calibrator` does."""
     conf, hit = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
     fold_of = document_folds(documents)
     folds = np.array([fold_of[d] for d in documents])
@@ -265,7 +268,7 @@ def calibrators_by_document(
 def cross_calibrated(
     confidence: ArrayLike, correct: ArrayLike, documents: Sequence[str], method: str = "beta"
 ) -> NDArray[np.float64]:
-    """Each prediction's confidence by a calibrator that has not seen its document."""
+    """Calibrate each prediction's confidence by a calibrator fitted without its document."""
     unseen = calibrators_by_document(confidence, correct, documents, method)
     pairs = zip(np.asarray(confidence, dtype=float), documents, strict=True)
     return np.array([float(unseen[document](value)) for value, document in pairs])

@@ -22,7 +22,7 @@ class BlobStore:
         self.root = root
 
     def path(self, blob: str) -> Path:
-        """Where a blob lies, or would lie."""
+        """Return where a blob lies, or would lie."""
         if _HASH.fullmatch(blob) is None:
             raise StoreError(f"{blob!r} is not the name of a blob (64 hexadecimal digits).")
         return self.root / blob[:2] / blob
@@ -37,15 +37,15 @@ class BlobStore:
         return blob
 
     def has(self, blob: str, n_bytes: int) -> bool:
-        """Whether the blob is stored and has its size."""
+        """Return whether the blob is stored and has its size."""
         return self._complete(self.path(blob), n_bytes)
 
     def holds(self, blob: str) -> bool:
-        """Whether there is a file for the blob in the folder itself, and not where a link leads."""
+        """Return whether there is a file for the blob in the folder itself, and not where a link leads."""
         return not self.root.is_symlink() and self.path(blob).is_file()
 
     def get(self, blob: str) -> bytes:
-        """The bytes of a blob, checked against its name."""
+        """Return the bytes of a blob, checked against its name."""
         path = self.path(blob)
         try:
             data = path.read_bytes()

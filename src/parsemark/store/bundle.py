@@ -195,7 +195,7 @@ def _info(name: str) -> zipfile.ZipInfo:
 
 
 def text_layers(samples: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The text layer of each page that has one."""
+    """Yield the text layer of each page that has one."""
     for row in samples:
         sample = sample_from_row({**row, "truth": None})
         if sample.pdf is not None:
@@ -205,7 +205,7 @@ def text_layers(samples: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _public(manifest: Manifest) -> Manifest:
-    """The manifest without folders of the machine: a bundle is published."""
+    """Return the manifest without folders of the machine: a bundle is published."""
     loader, colon, path = manifest.corpus.spec.rpartition(":")
     corpus = manifest.corpus.model_copy(update={"spec": f"{loader}{colon}{_last_name(path)}"})
     command = [_last_name(argument) for argument in manifest.command]
@@ -215,7 +215,9 @@ def _public(manifest: Manifest) -> Manifest:
 
 
 def _last_name(argument: str) -> str:
-    """An absolute path without its folders, also in `--out=/a/b` and `icdar2013:/a/b`; else as it is."""
+    """Return an absolute path without its folders, also in `--out=/a/b` and `icdar2013:/a/b`; else as it
+    is.
+    """
     return re.sub(r"(^|[=:])(?:~|/)(?:[^/\0]*/)*(?=[^/\0])", r"\1", argument)
 
 
@@ -254,11 +256,11 @@ class Bundle:
 
     @property
     def raw_names(self) -> list[str]:
-        """The hashes of the raw outputs, sorted."""
+        """Return the hashes of the raw outputs, sorted."""
         return sorted(m[1] for name in self._members if (m := _RAW_NAME.fullmatch(name)))
 
     def damage(self) -> Iterator[str]:
-        """Reads everything; what does not fit its hash, in words, each part by its name."""
+        """Read everything and yield each part whose content does not match its hash."""
         for read, names in ((self._hashed, list(self.index.parts)), (self.raw, self.raw_names)):
             for name in names:
                 try:
@@ -267,14 +269,14 @@ class Bundle:
                     yield str(error)
 
     def raw(self, blob: str) -> bytes:
-        """A raw output, checked against its name."""
+        """Return a raw output, checked against its name."""
         data = self._read(f"raw/{blob}", MAX_RAW_BYTES)
         if hashlib.sha256(data).hexdigest() != blob:
             raise self._damaged(f"raw/{blob} does not fit its hash")
         return data
 
     def manifest(self) -> Manifest:
-        """What was run."""
+        """Return the manifest of the run."""
         try:
             return parse_manifest(self._member_bytes(MANIFEST), MANIFEST)
         except NewerError:
@@ -283,11 +285,11 @@ class Bundle:
             raise self._damaged(str(error).rstrip(".")) from error
 
     def summary(self, protocol: ProtocolEntry) -> Any:
-        """A protocol's summary as plain JSON data."""
+        """Return a protocol's summary as plain JSON data."""
         return self._json(f"protocols/{protocol.folder}/{SUMMARY}")
 
     def table(self, name: str, protocol: ProtocolEntry | None = None) -> pl.DataFrame:
-        """One of `samples`, `texts`, `parses`, or of a protocol's `matches`, `scores`."""
+        """Return one of `samples`, `texts`, `parses`, or of a protocol's `matches`, `scores`."""
         member = f"{name}.jsonl" if protocol is None else f"protocols/{protocol.folder}/{name}.jsonl"
         schema = _TEXTS if name == "texts" else SCHEMAS[name]
         if member not in self.index.parts:
@@ -319,7 +321,7 @@ class Bundle:
         return run
 
     def _checked_members(self) -> dict[str, zipfile.ZipInfo]:
-        """Every member by its name, none of them outside of what a bundle may be."""
+        """Return every member by its name, none of them outside of what a bundle may be."""
         members: dict[str, zipfile.ZipInfo] = {}
         infos = self._archive.infolist()
         if len(infos) > MAX_MEMBERS:
@@ -355,7 +357,7 @@ class Bundle:
             raise self._damaged(f"{INDEX} is not valid: {first_problem(error)}") from error
 
     def _check_names(self) -> None:
-        """What the index names is there, and nothing else."""
+        """Raise DamagedBundleError unless the bundle has exactly the members that the index lists."""
         parts = {name for name in self._members if name != INDEX and not _RAW_NAME.fullmatch(name)}
         folders = {entry.folder for entry in self.index.protocols}
         needed = {MANIFEST, "samples.jsonl", "parses.jsonl"}
@@ -387,7 +389,7 @@ class Bundle:
         return self._read(name, MAX_TEXT_BYTES) if name == INDEX else self._hashed(name)
 
     def _read(self, name: str, limit: int) -> bytes:
-        """The bytes of a member, never more than its stated size or the limit."""
+        """Return the bytes of a member, never more than its stated size or the limit."""
         info = self._members[name]
         if info.file_size > limit:
             raise self._damaged(f"{name} has {info.file_size:,} bytes instead of at most {limit:,}")
@@ -401,7 +403,7 @@ class Bundle:
             raise self._damaged(f"{name} cannot be unpacked ({error})") from error
 
     def records(self) -> list[ParseRecord]:
-        """What `parses` says; DamagedBundleError for a line that is no record."""
+        """Return the records in `parses`; raise DamagedBundleError for a line that is not a record."""
         try:
             return [
                 ParseRecord.from_json(row, f"line {number} of parses.jsonl", remedy="")

@@ -17,7 +17,7 @@ from parsemark.system import cache_folder, write_bytes
 
 
 def default_cache_folder() -> Path:
-    """Where parses are kept unless the caller says otherwise."""
+    """Return where parses are kept unless the caller says otherwise."""
     return cache_folder("parses")
 
 
@@ -33,7 +33,7 @@ class ParseCache:
         self.blobs = BlobStore(folder / "raw")
 
     def get(self, key: str, limits: str, blobs: BlobStore) -> ParseRecord | None:
-        """The record for `key`, with its blob copied to `blobs`; None if there is none that holds."""
+        """Return the record for `key`, with its blob copied to `blobs`; None if there is none that holds."""
         try:
             entry = json.loads(self._path(key).read_bytes())
             record = ParseRecord.from_json(entry["record"])
@@ -53,7 +53,7 @@ class ParseCache:
                 write_bytes(self._path(record.key), json.dumps(entry).encode())
 
     def get_versions(self, fingerprint: str) -> dict[str, dict[str, str]] | None:
-        """What a parser's worker said of itself when its pages were parsed: `versions` and `weights`."""
+        """Return `versions` and `weights` as a parser's worker reported them when its pages were parsed."""
         try:
             entry = json.loads(self._parser_path(fingerprint).read_bytes())
             parts = ("versions", "weights")

@@ -53,7 +53,7 @@ class RunFolder:
 
     @staticmethod
     def of(run: OpenRun) -> RunFolder:
-        """The folder of an open run."""
+        """Return the folder of an open run."""
         return run._folder
 
     def begin(self) -> None:
@@ -84,17 +84,17 @@ class RunFolder:
 
     @property
     def repeats(self) -> list[Path]:
-        """The folders of further parses, in order."""
+        """Return the folders of further parses, in order."""
         found = (self.path / "repeats").glob("[0-9]*")
         own = [path for path in found if path.name.isdecimal() and (path / MANIFEST).is_file()]
         return sorted(own, key=lambda path: int(path.name))
 
     def repeat(self, number: int) -> Path:
-        """The folder of a further parse, the first of which has the number 2."""
+        """Return the folder of a further parse, the first of which has the number 2."""
         return make_folder(self.path, "repeats") / str(number)
 
     def spec(self, protocol: str | None) -> str:
-        """The protocol that is meant: by default the first one of the run; empty where it has none."""
+        """Return the protocol that is meant: by default the first one of the run; empty where it has none."""
         return protocol or next(iter(self.manifest.protocols), "")
 
     def write_table(self, name: str, frame: pl.DataFrame, protocol: str | None = None) -> None:

@@ -59,7 +59,7 @@ class ParserEntry(_StrictModel):
 
     @property
     def confined_in_words(self) -> str:
-        """Whether it was confined: yes, no, or not known."""
+        """Return whether it was confined: yes, no, or not known."""
         return {True: "yes", False: "no", None: "not known"}[self.confined]
 
 
@@ -88,32 +88,32 @@ class Manifest(_StrictModel):
     machine: dict[str, str | int | float | None] = Field(default_factory=dict)
 
     def parser(self, name: str) -> ParserEntry | None:
-        """The entry of one parser, if it took part."""
+        """Return the entry of one parser, if it took part."""
         return next((p for p in self.parsers if p.name == name), None)
 
     @property
     def parser_names(self) -> list[str]:
-        """The parsers that took part, in their order."""
+        """Return the parsers that took part, in their order."""
         return [entry.name for entry in self.parsers]
 
     @cached_property
     def engines(self) -> dict[str, str]:
-        """What each parser stands on; by its name where the run does not say it."""
+        """Return the engine of each parser; its name where the run does not have it."""
         return {entry.name: entry.engine or tool_of(entry.name) for entry in self.parsers}
 
     def with_protocols(self, specs: Iterable[str]) -> Manifest:
-        """A copy that has these protocols too."""
+        """Return a copy that has these protocols too."""
         return self.model_copy(update={"protocols": list(dict.fromkeys([*self.protocols, *specs]))})
 
     def with_parser(self, entry: ParserEntry) -> Manifest:
-        """A copy in which `entry` is new or takes the place of the one with its name."""
+        """Return a copy in which `entry` is new or takes the place of the one with its name."""
         names = [p.name for p in self.parsers]
         parsers = [entry if p.name == entry.name else p for p in self.parsers]
         return self.model_copy(update={"parsers": parsers if entry.name in names else [*parsers, entry]})
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Read `manifest.json`; StoreError if the folder holds no run, or a damaged or newer one."""
+    """Read `manifest.json`; raise StoreError if the folder holds no run, or a damaged or newer one."""
     try:
         data = path.read_bytes()
     except FileNotFoundError as error:
@@ -131,7 +131,9 @@ class NewerError(StoreError):
 
 
 def parse_manifest(text: bytes, where: str) -> Manifest:
-    """Read the bytes of a manifest, which lie at `where`; StoreError if they are none that we can read."""
+    """Read the bytes of a manifest, which lie at `where`; raise StoreError if they are none that we can
+    read.
+    """
     try:
         data: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -159,7 +161,7 @@ def write_manifest(path: Path, manifest: Manifest) -> None:
 
 
 def origin_mark() -> str:
-    """What runs that are made here carry: random, and kept where only this user's runs know it."""
+    """Return the mark of runs made here: random, and stored where only this user's runs have access."""
     path = cache_folder("origin")
     try:
         return path.read_text(encoding="ascii").strip()

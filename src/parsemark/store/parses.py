@@ -78,18 +78,18 @@ class Journal:
 
 
 def _number(path: Path) -> int:
-    """The number in a journal's name; 0 in names of earlier versions."""
+    """Return the number in a journal's name; 0 in names of earlier versions."""
     found = re.match(r"n(\d{1,9})-", path.name)
     return int(found[1]) if found else 0
 
 
 def finished_journals(folder: Path) -> list[Path]:
-    """The journals whose process is gone."""
+    """Return the journals whose process is gone."""
     return [path for path in sorted(folder.glob("*.jsonl")) if not is_locked(path)]
 
 
 def _entries(path: Path) -> Iterator[tuple[str, int, Json]]:
-    """The whole entries of a journal, each with its file and line in words, and its sequence."""
+    """Yield the whole entries of a journal, each with its file and line in words, and its sequence."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:  # folded away by another process
@@ -126,7 +126,7 @@ class ParseLog:
         return locked(self._files.path / ".lock")
 
     def records(self) -> list[ParseRecord]:
-        """The latest record of each page and parser, sorted."""
+        """Return the latest record of each page and parser, sorted."""
         latest: dict[tuple[str, str], ParseRecord] = {}
         # Journals before the table: what is folded away meanwhile is then in the table.
         journalled = [
@@ -143,11 +143,11 @@ class ParseLog:
         return [latest[key] for key in sorted(latest)]
 
     def table(self) -> pl.DataFrame:
-        """The same as a table."""
+        """Return the same as a table."""
         return self._table().drop(SEQUENCE)
 
     def _table(self) -> pl.DataFrame:
-        """With the sequence: the stored one itself, if nothing has to be done."""
+        """Return the table with the sequence: the stored one itself, if nothing has to be done."""
         if not self._has_journals():
             stored = self._files.read("parses")
             if _are_records(stored):
@@ -156,7 +156,7 @@ class ParseLog:
 
     @contextlib.contextmanager
     def scanning(self) -> Iterator[pl.LazyFrame]:
-        """The same, to collect from what is needed of it."""
+        """Scan the same table, to collect only the needed part."""
         if self._has_journals():
             yield self.table().lazy()
             return
@@ -164,12 +164,14 @@ class ParseLog:
             yield rows.drop(SEQUENCE)
 
     def journal(self) -> Journal:
-        """A new journal for this process, to append `ParseRecord.to_json()` to."""
+        """Return a new journal for this process, to append `ParseRecord.to_json()` to."""
         with self.locked():
             return Journal(self._journals, self._last_number() + 1)
 
     def now(self) -> int:
-        """All records that are made from now on have this sequence at least, and no earlier one has."""
+        """Return all records that are made from now on have this sequence at least, and no earlier one
+        has.
+        """
         with self.locked():
             return (self._last_number() + 1) * LINES
 
@@ -187,7 +189,7 @@ class ParseLog:
         self._replace(frame_of("parses", kept), finished)
 
     def note_unreadable(self) -> None:
-        """Say of outputs that could not be read that the parser has failed, and why.
+        """Record that the parser failed on unreadable outputs, and why.
 
         Whether an output can be read is known once the predictions are made. An output that can be read by
         now, by a newer reader, is `ok` again.
@@ -216,7 +218,7 @@ class ParseLog:
 
 
 def _with_statuses(parses: pl.DataFrame, read: pl.DataFrame) -> pl.DataFrame:
-    """The records of outputs, and of what is called one, with the status of what was read of them."""
+    """Return the records of outputs, and of what is called one, with the status of what was read of them."""
     joined = parses.join(read, on=["sample", "parser"], how="left", maintain_order="left")
     answered = pl.col("blob").is_not_null() | (pl.col("status") == str(Status.OK))
     of_reader = answered & pl.col("read").is_in(_SAID_BY_READER)
@@ -228,7 +230,7 @@ def _with_statuses(parses: pl.DataFrame, read: pl.DataFrame) -> pl.DataFrame:
 
 
 def _are_records(parses: pl.DataFrame) -> bool:
-    """Whether all rows are records as we write them, in order and each once."""
+    """Return whether all rows are records as we write them, in order and each once."""
     needed = ("sample", "parser", "status", "key", "n_bytes", "attempts", "finished")
     before = [pl.col(key).shift(1) for key in SORT_KEYS["parses"]]
     sample, parser = (pl.col(key) for key in SORT_KEYS["parses"])

@@ -45,14 +45,14 @@ class ParseRecord:
                 object.__setattr__(self, field, without_folders(said))
 
     def to_json(self) -> dict[str, Any]:
-        """As plain JSON data."""
+        """Return plain JSON data."""
         return {**dataclasses.asdict(self), "status": str(self.status)}
 
     @classmethod
     def from_json(
         cls, data: Mapping[str, Any], where: str = "A record of a parse", remedy: str = REMEDY
     ) -> ParseRecord:
-        """Inverse of `to_json`; StoreError says where a field is missing, unknown or wrong, and a remedy."""
+        """Undo `to_json`; StoreError says where a field is missing, unknown or wrong, and a remedy."""
         try:
             record = cls(**{**data, "status": Status(data["status"])})
             for field, kinds in _KINDS.items():
@@ -76,8 +76,8 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def work_key(pdf_sha256: str, page: int, fingerprint: str) -> str:
-    """Identity of a piece of work: the PDF's content, the page (from 1), and the parser's fingerprint: its
-    script, its pinned dependencies and its options.
+    """Return the identity of a piece of work: the PDF's content, the page (from 1), and the parser's
+    fingerprint: its script, its pinned dependencies and its options.
     """
     return hashlib.sha256(f"v1\0{pdf_sha256}\0{page}\0{fingerprint}".encode()).hexdigest()
 
@@ -89,8 +89,8 @@ def sample_to_row(
     kinds: Mapping[str, str] | None = None,
     size: tuple[float, float] | None = None,
 ) -> dict[str, Any]:
-    """One row of `samples.parquet`. `identity`: by which its document is known as the same as another, or of
-    one kind with it; `size`: width and height of a page without truth, in points.
+    """Return one row of `samples.parquet`. `identity`: by which its document is known as the same as another,
+    or of one kind with it; `size`: width and height of a page without truth, in points.
     """
     truth = sample.truth
     width, height = (truth.width, truth.height) if truth else size or (None, None)
@@ -111,7 +111,7 @@ def sample_to_row(
 
 
 def sample_from_row(row: Mapping[str, Any]) -> Sample:
-    """Inverse of `sample_to_row`, as far as the table keeps it."""
+    """Undo `sample_to_row`, as far as the table keeps it."""
     return Sample(
         id=row["sample"],
         document=row["document"],

@@ -34,12 +34,14 @@ class Run:
 
     @property
     def path(self) -> Path:
-        """The run directory."""
+        """Return the run directory."""
         return self._folder.path
 
     @property
     def manifest(self) -> Manifest:
-        """What was run: corpus, parsers with versions and fingerprints, protocols, command, machine."""
+        """Return the manifest: corpus, parsers with versions and fingerprints, protocols, command,
+        machine.
+        """
         return self._folder.manifest
 
     @classmethod
@@ -68,7 +70,7 @@ class Run:
         return html_lines([head]) + self.summary(self.protocols[0])._repr_html_()
 
     def table(self, name: str, protocol: str | None = None) -> pl.DataFrame:
-        """One of `samples`, `parses`, `predictions`, or of a protocol's `matches`, `scores`.
+        """Return one of `samples`, `parses`, `predictions`, or of a protocol's `matches`, `scores`.
 
         Without rows if not made yet. The protocol is by default the first one of the run.
 
@@ -84,7 +86,9 @@ class Run:
     def scanning(
         self, name: str, protocol: str | None = None
     ) -> contextlib.AbstractContextManager[pl.LazyFrame]:
-        """The same table, to collect from what is needed of it: `with run.scanning("scores") as rows: …`."""
+        """Return the same table, to collect from what is needed of it: `with run.scanning("scores") as rows:
+        …`.
+        """
         inside = self._folder
         if name == "parses":
             return inside.parses.scanning()
@@ -92,40 +96,40 @@ class Run:
 
     @property
     def protocols(self) -> list[str]:
-        """Specs of the protocols by which the run has been scored, in order."""
+        """Return specs of the protocols by which the run has been scored, in order."""
         return [spec for spec in self.manifest.protocols if (self.protocol_folder(spec) / SUMMARY).exists()]
 
     @property
     def is_baseline(self) -> bool:
-        """Whether all outputs were left behind, as `parsemark gate --save` does: no new scores."""
+        """Return whether all outputs were left behind, as `parsemark gate --save` does: no new scores."""
         with self.scanning("parses") as parses:
             recorded = parses.select(pl.col("blob").drop_nulls()).collect()["blob"]
         return len(recorded) > 0 and not any(self._folder.blobs.holds(blob) for blob in recorded)
 
     def protocol_folder(self, protocol: str | None = None) -> Path:
-        """Where the matches, scores and summary of a protocol are; by default of the first one."""
+        """Return where the matches, scores and summary of a protocol are; by default of the first one."""
         return self._folder.files.folder_of(self._folder.spec(protocol))
 
     def run_tables(self, protocol: str | None = None) -> RunTables:
-        """The tables that a protocol's aggregates are made of."""
+        """Return the tables that a protocol's aggregates are made of."""
         return StoredTables(self, protocol)
 
     @property
     def repeats(self) -> list[Run]:
-        """Further parses of the same pages, each a run of its own (`bench --repeats`)."""
+        """Return further parses of the same pages, each a run of its own (`bench --repeats`)."""
         return [Run.open(path) for path in self._folder.repeats]
 
     def repeats_by(self, protocol: str | None) -> list[RunTables]:
-        """The tables of those that have been scored by a protocol."""
+        """Return the tables of those that have been scored by a protocol."""
         spec = self._folder.spec(protocol)
         return [run.run_tables(spec) for run in self.repeats if spec in run.protocols]
 
     def records(self) -> list[ParseRecord]:
-        """What has been parsed, the latest record of each page and parser, sorted."""
+        """Return the latest record of each page and parser, sorted."""
         return self._folder.parses.records()
 
     def truth(self, sample: str) -> Page | None:
-        """The truth of a sample; None where the corpus has none."""
+        """Return the truth of a sample; None where the corpus has none."""
         truths = self._folder.truths
         if sample not in truths:
             raise StoreError(f"{self.path} has no sample {sample!r}.")
@@ -134,7 +138,7 @@ class Run:
             return None if text is None else page_from_json(json.loads(text))
 
     def prediction(self, sample: str, parser: str) -> Prediction:
-        """What a parser made of a sample."""
+        """Return a parser's prediction for a sample."""
         text = self._folder.predictions.get((sample, parser))
         if text is None:
             known = len(self._folder.predictions) > 0
@@ -144,11 +148,12 @@ class Run:
             return prediction_from_json(json.loads(text))
 
     def raw(self, blob: str) -> bytes:
-        """What a parser returned, by the name in the column `blob` of `parses`."""
+        """Return a raw output, by the name in the column `blob` of `parses`."""
         return self._folder.blobs.get(blob)
 
     def scores(self, sample: str, parser: str, protocol: str | None = None) -> list[dict[str, Any]]:
-        """The scores of a page of a parser as rows of `scores`, with the details that metrics give as data.
+        """Return the scores of a page of a parser as rows of `scores`, with the details that metrics give as
+        data.
 
         `details` is None where the metric gives none, or the run was scored before they were kept.
         """
@@ -159,7 +164,7 @@ class Run:
             return [{**row, "details": row["details"] and json.loads(row["details"])} for row in found]
 
     def summary(self, protocol: str | None = None) -> Summary:
-        """What a protocol says about the run; by default the first one."""
+        """Return the summary of a protocol; by default the first one."""
         path = self.protocol_folder(protocol) / SUMMARY
         try:
             return Summary.model_validate_json(path.read_bytes())
@@ -183,7 +188,7 @@ class Run:
 
 @contextlib.contextmanager
 def report_damage(run: Run) -> Iterator[None]:
-    """If what is done inside fails, look whether a damaged file is the cause, and name that instead."""
+    """Name a damaged file, if that is the cause of an error inside this context."""
     try:
         yield
     except (ParsemarkError, OSError, KeyboardInterrupt, SystemExit, GeneratorExit):
@@ -210,7 +215,7 @@ class QueryResult:
 
 
 def _selects(run: Run, name: str) -> Iterator[str]:
-    """The files of a table as SQL; those of protocols have a column `protocol`."""
+    """Yield the files of a table as SQL; those of protocols have a column `protocol`."""
     for protocol in run.manifest.protocols if name in PROTOCOL_TABLES else [None]:
         file = RunFolder.of(run).files.path_of(name, protocol or "")
         if file.exists():

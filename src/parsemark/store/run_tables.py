@@ -39,7 +39,7 @@ class Places:
     n_copies: int = 0  # how many documents are counted with another, since they are the same
 
     def among(self, samples: Iterable[str]) -> Places:
-        """Those of these ids, in their order; ids that are not there are left out."""
+        """Return those of these ids, in their order; missing ids are left out."""
         position = {sample: k for k, sample in enumerate(self.samples)}
         at = [position[sample] for sample in samples if sample in position]
         return Places(
@@ -53,7 +53,9 @@ class Places:
 
     @classmethod
     def of(cls, rows: pl.DataFrame) -> Places:
-        """The pages of `samples`, with those of `PLACE_COLUMNS` that there are, in order of their ids."""
+        """Return the pages of `samples`, with those of `PLACE_COLUMNS` that there are, in order of their
+        ids.
+        """
         listed = rows.sort("sample").to_dicts()
         identities = [_loaded(row.get("identity")) for row in listed]
         first = _same(listed, identities)
@@ -75,7 +77,7 @@ def _loaded(text: str | None) -> Mapping[str, Any]:
 
 
 def _same(rows: Sequence[Mapping[str, Any]], identities: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Each document with the first one that it is the same as.
+    """Return each document with the first one that it equals.
 
     Bytes and texts must be equal on all pages of both; to be taken from the same PDF is enough on one.
     """
@@ -102,14 +104,16 @@ def _same(rows: Sequence[Mapping[str, Any]], identities: Sequence[Mapping[str, A
 
 
 def _division(documents: Sequence[str], types: Mapping[str, tuple[str, ...]]) -> Division | None:
-    """The division into types that is used, chosen by documents, whatever number of pages they have."""
+    """Return the division into types that is used, chosen by documents, whatever number of pages they
+    have.
+    """
     at = list({document: k for k, document in reversed(list(enumerate(documents)))}.values())
     chosen = choose_division({name: [of[k] for k in at] for name, of in types.items() if of})
     return None if chosen is None else Division(chosen, types[chosen])
 
 
 def _of_documents(documents: Sequence[str], values: Sequence[object]) -> tuple[str, ...]:
-    """The value of each page's document, its first; a document without one is of a type of its own."""
+    """Return the value of each page's document, its first; a document without one is of a type of its own."""
     known: dict[str, str] = {}
     for document, value in zip(documents, values, strict=True):
         if value is not None and value != "":
@@ -131,52 +135,54 @@ class RunTables:
 
     @property
     def repeats(self) -> Sequence[RunTables]:
-        """The tables of further parses of the same pages (`bench --repeats`)."""
+        """Return the tables of further parses of the same pages (`bench --repeats`)."""
         return ()
 
     def frame(self, name: str) -> pl.DataFrame:
-        """A whole table."""
+        """Return a whole table."""
         return self._frames[name]
 
     @property
     def samples(self) -> pl.DataFrame:
-        """One row for each page, with its truth."""
+        """Return one row for each page, with its truth."""
         return self.frame("samples")
 
     @property
     def parses(self) -> pl.DataFrame:
-        """One row for each page and parser."""
+        """Return one row for each page and parser."""
         return self.frame("parses")
 
     @property
     def matches(self) -> pl.DataFrame:
-        """One row for each match of a page."""
+        """Return one row for each match of a page."""
         return self.frame("matches")
 
     @property
     def scores(self) -> pl.DataFrame:
-        """One row for each score."""
+        """Return one row for each score."""
         return self.frame("scores")
 
     @cached_property
     def parsers(self) -> list[str]:
-        """Names of the parsers, sorted."""
+        """Return names of the parsers, sorted."""
         import polars as pl
 
         return sorted(self.read("parses", pl.col("parser").unique())["parser"])
 
     @cached_property
     def engines(self) -> dict[str, str]:
-        """What each parser stands on, as far as its name says; settings of one tool share one vote."""
+        """Return the engine of each parser, as far as its name shows it; settings of one tool share one
+        vote.
+        """
         return {parser: tool_of(parser) for parser in self.parsers}
 
     @cached_property
     def places(self) -> Places:
-        """The pages in order of their ids."""
+        """Return the pages in order of their ids."""
         return Places.of(self.known("samples", *PLACE_COLUMNS))
 
     def changed(self, **frames: pl.DataFrame) -> RunTables:
-        """The same tables, some of them exchanged: `changed(samples=…)`."""
+        """Return the same tables, some of them exchanged: `changed(samples=…)`."""
         other = copy(self)
         for derived in ("places", "parsers", "engines"):
             other.__dict__.pop(derived, None)
@@ -185,24 +191,26 @@ class RunTables:
 
     @contextmanager
     def scanning(self, name: str) -> Iterator[pl.LazyFrame]:
-        """A table, to collect from what is needed of it."""
+        """Scan a table, to collect only the needed part."""
         yield self.frame(name).lazy()
 
     def read(
         self, name: str, *columns: IntoExpr, where: pl.Expr | None = None, **named: IntoExpr
     ) -> pl.DataFrame:
-        """Some columns, or what follows from them, of the rows for which something holds."""
+        """Return some columns, or what follows from them, of the rows for which something holds."""
         with self.scanning(name) as rows:
             return (rows if where is None else rows.filter(where)).select(*columns, **named).collect()
 
     def known(self, name: str, *columns: str) -> pl.DataFrame:
-        """Those of these columns that a table has: runs of earlier versions have fewer."""
+        """Return those of these columns that a table has: runs of earlier versions have fewer."""
         with self.scanning(name) as rows:
             there = rows.collect_schema().names()
             return rows.select([column for column in columns if column in there]).collect()
 
     def batches(self, *names: str) -> Iterator[list[pl.DataFrame]]:
-        """Tables page by page, some pages at a time in the order of their ids: the rows of these pages."""
+        """Yield tables page by page, some pages at a time in the order of their ids: the rows of these
+        pages.
+        """
         import polars as pl
 
         ids = self.places.samples

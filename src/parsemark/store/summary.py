@@ -38,22 +38,22 @@ class FigureInfo(FrozenModel):
 
     @property
     def top(self) -> float | None:
-        """The most that it can be; None where there is no such value."""
+        """Return the most that it can be; None where there is no such value."""
         return 1.0 if self.largest is None and self.style == "score" else self.largest
 
     @property
     def margin(self) -> float | None:
-        """Differences inside ± this are equivalent; None where nothing says what is small."""
+        """Return the ± within which differences are equivalent; None where it is not defined."""
         return None if self.style != "score" or self.top is None else EQUIVALENCE_MARGIN * self.top
 
     @property
     def worst(self) -> float | None:
-        """What a page earns that is worth nothing; None where there is no such value."""
+        """Return the credit of a worthless page; None where there is no such value."""
         return 0.0 if self.higher_is_better else self.top
 
     @property
     def direction(self) -> str:
-        """In words."""
+        """Return the direction in words."""
         return "higher is better" if self.higher_is_better else "lower is better"
 
 
@@ -67,7 +67,7 @@ class Figure(FrozenModel):
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Both ends, or None."""
+        """Return both ends, or None."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
@@ -110,23 +110,25 @@ class Verdict(FrozenModel):
 
     @property
     def also_for_new_types(self) -> Literal["yes", "open"] | None:
-        """Whether the verdict holds for new document types; None where nothing is known about types."""
+        """Return whether the verdict holds for new document types; None where nothing is known about
+        types.
+        """
         if self.new_types is None:
             return None
         return "yes" if self.new_types == self.state != "not_resolved" else "open"
 
     @property
     def is_level(self) -> bool:
-        """Whether the figures are the same and the documents do not say more: nobody is ahead."""
+        """Return whether the figures are the same and the documents do not say more: nobody is ahead."""
         return self.state == "not_resolved" and self.difference is not None and abs(self.difference) < 1e-12
 
     def undecided(self) -> Verdict:
-        """The same values without a decision."""
+        """Return the same values without a decision."""
         nothing = {"low": None, "high": None, "p": None, "state": "not_resolved", "new_types": None}
         return self.model_copy(update=nothing)
 
     def seen_from(self, parser: str) -> Verdict:
-        """The same verdict with `parser` as A."""
+        """Return the same verdict with `parser` as A."""
         if parser == self.a:
             return self
         mirrored: dict[str | None, State] = {"better": "worse", "worse": "better"}
@@ -156,7 +158,7 @@ class NewTypes(FrozenModel):
 
     @property
     def is_answered(self) -> bool:
-        """Whether there are enough types to say anything about another one."""
+        """Return whether there are enough types to say anything about another one."""
         return self.n_types >= FEWEST_TYPES
 
 
@@ -184,19 +186,21 @@ class Ranking(FrozenModel):
 
     @property
     def leaders(self) -> frozenset[str]:
-        """The best parser and those equal to it, if all others are significantly worse; else nobody."""
+        """Return the best parser and those equal to it, if all others are significantly worse; else
+        nobody.
+        """
         verdicts = {parser: v for parser in self.ranks if (v := self.to_best(parser)) is not None}
         if self.best is None or any(v.state not in ("worse", "equal") for v in verdicts.values()):
             return frozenset()
         return frozenset([self.best, *(p for p, v in verdicts.items() if v.state == "equal")])
 
     def verdict(self, a: str, b: str) -> Verdict | None:
-        """The verdict on A against B."""
+        """Return the verdict on A against B."""
         found = next((v for v in self.verdicts if {v.a, v.b} == {a, b}), None)
         return found.seen_from(a) if found else None
 
     def to_best(self, parser: str) -> Verdict | None:
-        """The verdict on a parser against the best one; None for the best itself."""
+        """Return the verdict on a parser against the best one; None for the best itself."""
         return None if self.best is None or parser == self.best else self.verdict(parser, self.best)
 
 
@@ -224,7 +228,7 @@ class Summary(FrozenModel):
     """What the protocol's own charts need: curves, bins, figures under other rules. Plain JSON data."""
 
     def info(self, name: str) -> FigureInfo:
-        """What a figure is; one that nobody described is shown under its own name."""
+        """Return the metadata of a figure; one without metadata is shown under its own name."""
         for known in self.figures:
             if known.name == name:
                 return known
@@ -233,17 +237,17 @@ class Summary(FrozenModel):
         return FigureInfo(name=name, label=label, definition=said, denominator="see the protocol")
 
     def figure(self, parser: str, name: str) -> Figure | None:
-        """One number, if it is there."""
+        """Return one number, if it is there."""
         return self.parsers.get(parser, {}).get(name)
 
     def shown(self) -> list[FigureInfo]:
-        """The figures for which any parser has a value, in order."""
+        """Return the figures for which any parser has a value, in order."""
         present = {n for own in self.parsers.values() for n, f in own.items() if f.value is not None}
         described = [info for info in self.figures if info.name in present]
         return [*described, *(self.info(n) for n in sorted(present - {i.name for i in described}))]
 
     def ordered(self) -> list[str]:
-        """The parsers from best to worst in the primary figure; those without a value last."""
+        """Return the parsers from best to worst in the primary figure; those without a value last."""
         sign = -1.0 if self.info(self.primary).higher_is_better else 1.0
 
         def key(parser: str) -> tuple[float, str]:

@@ -46,14 +46,14 @@ _OTHER_ROWS = 16_384
 
 
 def schema_of(name: str) -> dict[str, pl.DataType | type[pl.DataType]]:
-    """The columns of a table; StoreError for a name that no table has."""
+    """Return the columns of a table; raise StoreError for a name that no table has."""
     if name not in SCHEMAS:
         raise StoreError(f"A run has no table {name!r}; it has: {', '.join(SCHEMAS)}.")
     return SCHEMAS[name]
 
 
 def stored_schema(name: str) -> dict[str, pl.DataType | type[pl.DataType]]:
-    """The columns of a table's file: that of `parses` also says which of two records came later."""
+    """Return the columns of a table's file: that of `parses` also says which of two records came later."""
     return {**schema_of(name), SEQUENCE: pl.Int64} if name == "parses" else schema_of(name)
 
 
@@ -64,24 +64,24 @@ class TableFiles:
         self.path = path
 
     def folder_of(self, protocol: str) -> Path:
-        """Where the matches, scores and summary of a protocol are."""
+        """Return where the matches, scores and summary of a protocol are."""
         plain = re.fullmatch(r"[A-Za-z_][\w.\-]*", protocol)
         digest = hashlib.sha256(protocol.encode()).hexdigest()[:8]
         return self.path / "protocols" / (protocol if plain else f"{protocol.partition('(')[0]}-{digest}")
 
     def path_of(self, name: str, protocol: str = "") -> Path:
-        """Where a table lies, or will lie; `matches` and `scores` are those of a protocol."""
+        """Return where a table lies, or will lie; `matches` and `scores` are those of a protocol."""
         schema_of(name)
         folder = self.folder_of(protocol) if name in PROTOCOL_TABLES else self.path
         return folder / f"{name}.parquet"
 
     @property
     def texts_path(self) -> Path:
-        """Where the text layers of the pages lie, in a run that came without its PDFs."""
+        """Return where the text layers of the pages lie, in a run that came without its PDFs."""
         return self.path / "texts.parquet"
 
     def texts(self, where: pl.Expr) -> dict[str, str]:
-        """The text layers of some pages, by sample, in a run whose PDFs are elsewhere; mostly none."""
+        """Return the text layers of some pages, by sample, in a run whose PDFs are elsewhere; mostly none."""
         if not self.texts_path.exists():
             return {}
         with self.reading("samples", self.texts_path):
@@ -89,7 +89,7 @@ class TableFiles:
             return dict(rows.filter(where).collect().iter_rows())
 
     def read(self, name: str, protocol: str = "") -> pl.DataFrame:
-        """A whole table; without rows if it is not made yet."""
+        """Return a whole table; without rows if it is not made yet."""
         path = self.path_of(name, protocol)
         if not path.exists():
             return frame_of(name, ())
@@ -100,7 +100,7 @@ class TableFiles:
 
     @contextlib.contextmanager
     def scanning(self, name: str, protocol: str = "") -> Iterator[pl.LazyFrame]:
-        """A table, to collect from what is needed of it; its rows are sorted by `SORT_KEYS`.
+        """Scan a table, to collect only the needed part; its rows are sorted by `SORT_KEYS`.
 
         Everything is read through one open file: polars opens a path again for every query, and another
         process may put a new table there in between.
@@ -141,7 +141,7 @@ class TableFiles:
 
     @contextlib.contextmanager
     def reading(self, name: str, path: Path | None = None) -> Iterator[None]:
-        """What goes wrong while a table is read is damage: names the file, and how it is made anew."""
+        """Raise a message that names the file, and how to make it again, for errors while a table is read."""
         try:
             yield
         except (OSError, ValueError, TypeError, FormatError, pl.exceptions.PolarsError) as error:
@@ -161,7 +161,7 @@ class TableFiles:
 
 
 def _columns(name: str, there: Sequence[str]) -> Iterator[pl.Expr]:
-    """All columns of a table's file; earlier versions wrote no sequence."""
+    """Yield all columns of a table's file; earlier versions wrote no sequence."""
     for column, kind in stored_schema(name).items():
         if column == SEQUENCE:
             found = pl.col(column) if column in there else pl.lit(0)
@@ -173,7 +173,7 @@ def _columns(name: str, there: Sequence[str]) -> Iterator[pl.Expr]:
 
 
 def frame_of(name: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
-    """Rows as a table."""
+    """Return rows as a table."""
     return pl.DataFrame(list(rows), schema=stored_schema(name), orient="row")
 
 
@@ -202,17 +202,17 @@ class StoredTables(RunTables):
 
     @cached_property
     def engines(self) -> dict[str, str]:
-        """What each parser stands on, as the run says."""
+        """Return the engine of each parser, as stored in the run."""
         known = self._run.manifest.engines
         return {parser: known.get(parser, parser) for parser in self.parsers}
 
     @cached_property
     def repeats(self) -> Sequence[RunTables]:
-        """The tables of further parses of the same pages."""
+        """Return the tables of further parses of the same pages."""
         return self._run.repeats_by(self._protocol)
 
     def frame(self, name: str) -> pl.DataFrame:
-        """A whole table, kept from then on."""
+        """Return a whole table, kept from then on."""
         if name not in self._frames:
             with self.scanning(name) as rows:
                 self._frames[name] = rows.collect()
@@ -220,7 +220,7 @@ class StoredTables(RunTables):
 
     @contextlib.contextmanager
     def scanning(self, name: str) -> Iterator[pl.LazyFrame]:
-        """A table, to collect from what is needed of it."""
+        """Scan a table, to collect only the needed part."""
         if name in self._frames:  # it was read already, or is another one than the run's
             yield self._frames[name].lazy()
             return
@@ -233,7 +233,7 @@ class StoredTables(RunTables):
 
     @cached_property
     def _unparsed(self) -> pl.DataFrame:
-        """Rows of the pages that some parser was not run on."""
+        """Return rows of the pages that some parser was not run on."""
         with self._run.scanning("samples") as samples, self._run.scanning("parses") as parses:
             done = parses.select("sample", "parser").collect()
             pages = samples.select("sample").collect()

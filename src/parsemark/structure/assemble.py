@@ -15,7 +15,7 @@ from parsemark.structure.words import Word, as_tall_as_their_lines, join_words
 def build_table(
     parts: Sequence[Part], words: Sequence[Word], frame: Frame | None = None, rules: Rules = RULES
 ) -> Table:
-    """The table that a structure model's boxes and a page's words make.
+    """Return the table that a structure model's boxes and a page's words make.
 
     Parts are in the coordinates of the upright table, words in those of the page, unless there is no frame
     that says where the table lies on it. Words outside of the table are left out; their order, that of the
@@ -58,7 +58,7 @@ def _filled(
     words: Sequence[tuple[Box, Word]],
     place: Frame,
 ) -> Table:
-    """The table; each word goes to the cell that holds the box given with it."""
+    """Return the table; each word goes to the cell that holds the box given with it."""
     taken = {(row, col) for s in spans for row in range(s.row, s.row_end) for col in range(s.col, s.col_end)}
     free_places = (place for place in product(range(len(rows)), range(len(columns))) if place not in taken)
     blocks = [*spans, *(Span(row, row + 1, col, col + 1) for row, col in free_places)]
@@ -81,7 +81,7 @@ def _filled(
 
 
 def _without_empty_lines(table: Table) -> Table:
-    """The table without the rows and columns that got no word in the end, and that no span crosses."""
+    """Return the table without the rows and columns that got no word in the end, and that no span crosses."""
     rows = {r for c in table.cells if c.text or c.rowspan > 1 for r in range(c.row, c.row + c.rowspan)}
     columns = {k for c in table.cells if c.text or c.colspan > 1 for k in range(c.col, c.col + c.colspan)}
     if len(rows) == table.n_rows and len(columns) == table.n_cols:
@@ -96,7 +96,7 @@ def _box(block: Span, rows: Sequence[Line], columns: Sequence[Line]) -> Box:
 
 
 def _best(word: Box, boxes: Sequence[Box], blocks: Sequence[Span]) -> int:
-    """The cell that covers most of a word, else the nearest one.
+    """Return the cell that covers most of a word, else the nearest one.
 
     A spanning cell also has what lies where the network saw it: its last line may reach over its last row.
     """
@@ -129,17 +129,17 @@ class Span:
 
     @property
     def places(self) -> int:
-        """How many grid places it covers."""
+        """Return how many grid places it covers."""
         return max(0, self.row_end - self.row) * max(0, self.col_end - self.col)
 
     def overlaps(self, other: Span) -> bool:
-        """Whether both cover a place."""
+        """Return whether both cover a place."""
         shares_rows = max(self.row, other.row) < min(self.row_end, other.row_end)
         return shares_rows and max(self.col, other.col) < min(self.col_end, other.col_end)
 
 
 def header_rows(parts: Sequence[Part], rows: Sequence[Line], rules: Rules) -> int:
-    """How many leading rows are the header.
+    """Return how many leading rows are the header.
 
     The header's box takes the rows that it covers by half; what lies above the first of them is header too,
     and it ends at the first row that it does not take.
@@ -161,7 +161,9 @@ def choose_spans(
     n_header: int,
     rules: Rules,
 ) -> list[Span]:
-    """The cells that cover more than one place, disjoint; the lower-scored of two that overlap shrinks."""
+    """Return the cells that cover more than one place, disjoint; the lower-scored of two that overlap
+    shrinks.
+    """
     kinds = (PartKind.SPANNING_CELL, PartKind.PROJECTED_ROW_HEADER)
     seen = [p for p in parts if p.kind in kinds and p.score >= rules.min_span_score]
     chosen: list[Span] = []
@@ -190,7 +192,9 @@ def _snap(
     top, bottom = rows[taken[0]].start, rows[taken[-1]].end
 
     def cuts(place: Box) -> bool:
-        """Whether it holds a word a good part of which lies outside of the span that reaches into it."""
+        """Return whether it holds a word a good part of which lies outside of the span that reaches into
+        it.
+        """
         return any(w.share_inside(place) >= SURE and w.share_inside(box) < SURE for w in words)
 
     taken = _without_doubtful_ends(
@@ -208,7 +212,7 @@ def _snap(
 def _without_doubtful_ends(
     taken: list[int], lines: Sequence[Line], extent: tuple[float, float], cuts: Callable[[Line], bool]
 ) -> list[int]:
-    """The lines that a span takes, without those at its ends into which it only reaches.
+    """Return the lines that a span takes, without those at its ends into which it only reaches.
 
     It covers half of such a line and cuts text there that has a line of its own: two rows would become one.
     """
@@ -227,7 +231,7 @@ def _snapped(start: float, end: float, lines: Sequence[Line], share: float) -> l
 
 
 def _shrunk(span: Span, better: Span) -> Span | None:
-    """The largest part of `span` that is free of `better`."""
+    """Return the largest part of `span` that is free of `better`."""
     if not span.overlaps(better):
         return span
     above, below = replace(span, row_end=better.row), replace(span, row=better.row_end)

@@ -48,16 +48,16 @@ class Line:
 
     @property
     def length(self) -> float:
-        """Extent."""
+        """Return extent."""
         return self.end - self.start
 
     def overlap(self, start: float, end: float) -> float:
-        """How much of it lies between `start` and `end`."""
+        """Return how much of it lies between `start` and `end`."""
         return max(0.0, min(self.end, end) - max(self.start, start))
 
 
 def choose_lines(parts: Sequence[Part], words: Sequence[Word], axis: LineAxis, rules: Rules) -> list[Line]:
-    """The rows (or columns) of a table, in order.
+    """Return the rows (or columns) of a table, in order.
 
     Where there are words, boxes are taken by their score and by how whole their words are in them; a box
     most of whose words are already taken is a second sight of the same line, and one without words is none.
@@ -72,7 +72,8 @@ def choose_lines(parts: Sequence[Part], words: Sequence[Word], axis: LineAxis, r
 
 
 def _lines_of_text(parts: Sequence[Part], words: Sequence[Word]) -> list[Line] | None:
-    """The lines of text, where the rows are a crowd: dense tables make the network see one row in two places.
+    """Return the lines of text, where the rows are a crowd: dense tables make the network see one row in two
+    places.
 
     Boxes that overlap although second sights are removed, about as many as there are lines of text, say that
     each line of text is a row but not where it is. None where the boxes can be trusted.
@@ -89,7 +90,7 @@ def _lines_of_text(parts: Sequence[Part], words: Sequence[Word]) -> list[Line] |
 
 
 def fitted(lines: Sequence[Line], extents: Sequence[tuple[float, float]]) -> list[Line]:
-    """The lines with the borders between them where they cut words least, for the sake of these words.
+    """Return the lines with the borders between them where they cut words least, for the sake of these words.
 
     A network that sees a dense table half a line off cuts each line of text in two: which row takes a word
     would then depend on how tall it is. A border stays between the middles of its two lines; of equally good
@@ -117,7 +118,7 @@ def fitted(lines: Sequence[Line], extents: Sequence[tuple[float, float]]) -> lis
 def cut_depths(
     borders: NDArray[np.float64], starts: NDArray[np.float64], ends: NDArray[np.float64]
 ) -> list[float]:
-    """How deep each border cuts into words: of each word the smaller part, in shares of it.
+    """Return how deep each border cuts into words: of each word the smaller part, in shares of it.
 
     That share rises from a word's start to its middle and falls to its end, so the sum over all words bends
     only there: it is the sum of the bends before a border, however many words there are.
@@ -141,7 +142,7 @@ def cut_depths(
 def split_rows(
     rows: Sequence[Line], columns: Sequence[Line], words: Sequence[Word], first: int
 ) -> list[Line]:
-    """The rows, those that the network took together taken apart.
+    """Return the rows, those that the network took together taken apart.
 
     A row is several if the lines of text in it go through: the first column and most others have a word on
     each of them. A cell whose text is wrapped has more lines than its neighbours; and in a table whose rows
@@ -171,7 +172,7 @@ def split_rows(
 
 
 def _go_through(inside: Sequence[tuple[int, Line]], lines: Sequence[Line]) -> bool:
-    """Whether the lines of text of a row have words in its first column and most of the others."""
+    """Return whether the lines of text of a row have words in its first column and most of the others."""
     levels: dict[int, set[int]] = {}
     for column, word in inside:
         level = max(range(len(lines)), key=lambda i: lines[i].overlap(word.start, word.end))
@@ -213,7 +214,9 @@ def _by_overlap(parts: Sequence[Part], axis: LineAxis, rules: Rules) -> list[Par
 
 
 def _with_gaps_filled(lines: list[Line], words: Sequence[Word], axis: LineAxis, rules: Rules) -> list[Line]:
-    """The lines, and one for each group of words between two of them, or at the ends, that none covers."""
+    """Return the lines, and one for each group of words between two of them, or at the ends, that none
+    covers.
+    """
     if not lines:
         return lines
     extents = [axis.extent(word.box) for word in words]
@@ -232,7 +235,7 @@ def _with_gaps_filled(lines: list[Line], words: Sequence[Word], axis: LineAxis, 
 
 
 def _columns_between(free: Sequence[int], words: Sequence[Word]) -> list[Line]:
-    """The columns that words outside of all columns make: by what stands together on a line of text.
+    """Return the columns that words outside of all columns make: by what stands together on a line of text.
 
     Words that follow each other are one piece, else each place in a line of several words would be a column
     of its own. Where most pieces only continue text that stands beside them there is no column.
@@ -250,7 +253,7 @@ def _columns_between(free: Sequence[int], words: Sequence[Word]) -> list[Line]:
 
 
 def _pieces(boxes: Sequence[Box]) -> list[Box]:
-    """The hulls of boxes that follow each other on a line of text."""
+    """Return the hulls of boxes that follow each other on a line of text."""
     pieces: list[Box] = []
     for box in sorted(boxes, key=lambda b: (b.x0, b.y0)):
         for number, piece in enumerate(pieces):
@@ -270,7 +273,7 @@ def _beside(one: Box, other: Box) -> bool:
 
 
 def _groups(spans: list[Line]) -> list[Line]:
-    """The hulls of spans that overlap each other."""
+    """Return the hulls of spans that overlap each other."""
     groups: list[Line] = []
     for span in sorted(spans, key=lambda s: s.start):
         if groups and span.start < groups[-1].end - 0.25 * min(span.length, groups[-1].length):

@@ -19,22 +19,22 @@ class Frame:
 
     @property
     def _origin(self) -> tuple[float, float]:
-        """By how much the turned table is to be moved until its top left is at 0."""
+        """Return the shift that moves the turned table's top left to 0."""
         width, height = self.box.width, self.box.height
         return {0: (0.0, 0.0), 90: (height, 0.0), 180: (width, height), 270: (0.0, width)}[self.angle]
 
     def from_page(self, box: Box) -> Box:
-        """A box of the page in the table's own coordinates."""
+        """Return a box of the page in the table's own coordinates."""
         return box.moved(-self.box.x0, -self.box.y0).turned(self.angle).moved(*self._origin)
 
     def to_page(self, box: Box) -> Box:
-        """A box of the table on the page."""
+        """Return a box of the table on the page."""
         right, down = self._origin
         return box.moved(-right, -down).turned(-self.angle % 360).moved(self.box.x0, self.box.y0)
 
     @property
     def upright(self) -> Box:
-        """The table in its own coordinates."""
+        """Return the table in its own coordinates."""
         return self.from_page(self.box)
 
 

@@ -32,7 +32,7 @@ class Word:
 
 
 def join_glyphs(glyphs: Iterable[Glyph]) -> Iterator[Word]:
-    """Words from characters in the order of the file.
+    """Yield words from characters in the order of the file.
 
     A word ends at white space, and where the next character is far away: on another line, or in another
     cell of a table whose source has no space between them.
@@ -62,7 +62,7 @@ def _far(letters: Sequence[Glyph], box: Box) -> bool:
 
 
 def as_tall_as_their_lines(words: Sequence[Word]) -> list[Word]:
-    """The words, each with the top and bottom of the run of words that it stands in.
+    """Return the words, each with the top and bottom of the run of words that it stands in.
 
     The ink of "as" is lower than that of "fig", so a row whose box is a little off would take one and leave
     the other. Words that follow each other on a line belong to one row.
@@ -89,7 +89,9 @@ def _levelled(run: Sequence[Word]) -> list[Word]:
 
 
 def join_words(words: Sequence[Word]) -> str:
-    """The text of a cell: its words line by line, a word that was divided at a line's end made whole."""
+    """Return the text of a cell: its words line by line, a word that was divided at a line's end made
+    whole.
+    """
     text = ""
     divided = False
     for line in _lines(_upright(words)):
@@ -102,7 +104,7 @@ def join_words(words: Sequence[Word]) -> str:
 
 
 def _upright(words: Sequence[Word]) -> Sequence[Word]:
-    """The words of a cell whose text runs up or down the page, turned; others as they are.
+    """Return the words of a cell whose text runs up or down the page, turned; others as they are.
 
     Such words are higher than wide. Which way they run is told by those that follow each other on a line; a
     label in a column of labels nearly always runs up.
@@ -116,7 +118,7 @@ def _upright(words: Sequence[Word]) -> Sequence[Word]:
 
 
 def _lines(words: Sequence[Word]) -> list[list[Word]]:
-    """The words by line, from top to bottom and from left to right.
+    """Return the words by line, from top to bottom and from left to right.
 
     A word is on the line that it overlaps vertically by a good part of the lower one's height. A small one
     (an exponent, an index, a footnote mark) that follows its base directly stays on the line of its base,

@@ -32,7 +32,7 @@ class RaterAgreement:
 
 
 def krippendorff_alpha(ratings: Sequence[Sequence[float]]) -> float | None:
-    """Krippendorff's alpha with the interval difference; None without any variation.
+    """Return Krippendorff's alpha with the interval difference; None without any variation.
 
     1 − observed / expected disagreement, where both are mean squared differences: of ratings of the same
     unit, weighted by 1/(raters − 1), and of all ratings of all units (Krippendorff 2011). Units with a single
@@ -57,7 +57,7 @@ def _squared_differences(values: Floats) -> float:
 def rater_agreement(
     ratings: Sequence[Sequence[float]], raters: Sequence[Sequence[str]] | None = None
 ) -> RaterAgreement:
-    """Agreement over units, of which each rater may have left some out.
+    """Return agreement over units, of which each rater may have left some out.
 
     By default raters are known by their position.
     """
@@ -74,7 +74,7 @@ def rater_agreement(
 
 
 def _by_rater(unit: Sequence[float], names: Sequence[str]) -> dict[tuple[str, int], float]:
-    """Ratings by who gave them; two people of one name are two."""
+    """Group ratings by rater; two people of one name are two."""
     if len(names) != len(unit):
         names = [str(place) for place in range(len(unit))]
     found: dict[tuple[str, int], float] = {}
@@ -84,7 +84,7 @@ def _by_rater(unit: Sequence[float], names: Sequence[str]) -> dict[tuple[str, in
 
 
 def _against_others(rater: tuple[str, int], units: Sequence[Mapping[tuple[str, int], float]]) -> float | None:
-    """Pearson correlation with the mean of the others, over what the rater and somebody else rated."""
+    """Return Pearson correlation with the mean of the others, over what the rater and somebody else rated."""
     own = [unit for unit in units if rater in unit]
     if len(own) < MIN_SHARED:
         return None
@@ -105,13 +105,13 @@ class Correlation:
     why: str | None = None  # why there is no correlation, or no interval
 
     def as_json(self) -> dict[str, object]:
-        """The entry of `correlations.json`."""
+        """Return the entry of `correlations.json`."""
         found = {**asdict(self), "ci95": None if self.ci95 is None else list(self.ci95)}
         return {key: value for key, value in found.items() if key != "why" or value is not None}
 
 
 def correlate(scores: Sequence[float], people: Sequence[float], clusters: Sequence[str]) -> Correlation:
-    """Correlations as scipy computes them; None where a column does not vary."""
+    """Return correlations as scipy computes them; None where a column does not vary."""
     from scipy.stats import kendalltau, pearsonr, spearmanr
 
     x, y = np.asarray(scores, dtype=float), np.asarray(people, dtype=float)
@@ -134,7 +134,9 @@ def correlate(scores: Sequence[float], people: Sequence[float], clusters: Sequen
 
 
 def _interval(x: Floats, y: Floats, clusters: Sequence[str]) -> tuple[float, float] | None:
-    """Percentile interval of Pearson's r; its sums are added up by cluster, so a resample is a product."""
+    """Return the percentile interval of Pearson's r; its sums are added up by cluster, so a resample is a
+    product.
+    """
     x, y = x - x.mean(), y - y.mean()
     sums, _ = sum_by_cluster(np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1), clusters)
     if len(sums) < FEWEST_TABLES:

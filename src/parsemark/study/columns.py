@@ -81,13 +81,13 @@ def _mean(name: str, columns: dict[str, StudyColumn]) -> StudyColumn:
 
 
 def complete_mean(values: Sequence[float | None]) -> float | None:
-    """The mean; None if one of them is missing, since a mean over the lucky ones would hide it."""
+    """Return the mean; None if one of them is missing, since a mean over the lucky ones would hide it."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def stored_columns(ratings: Ratings) -> list[StudyColumn]:
-    """The metric values that came with the file, and the means over them."""
+    """Return the metric values that came with the file, and the means over them."""
     names = dict.fromkeys(name for pair in ratings.pairs for name in pair.metrics)
     columns = {n: StudyColumn(n, "stored", tuple(p.metrics.get(n) for p in ratings.pairs)) for n in names}
     for mean, parts in MEANS.items():
@@ -97,7 +97,7 @@ def stored_columns(ratings: Ratings) -> list[StudyColumn]:
 
 
 def judge_columns(ratings: Ratings) -> list[StudyColumn]:
-    """One column for each judge and prompt. The main prompt's bears the judge's name alone."""
+    """Return one column for each judge and prompt. The main prompt's bears the judge's name alone."""
     found: list[StudyColumn] = []
     for judge, prompt in dict.fromkeys((j.judge, j.prompt) for pair in ratings.pairs for j in pair.judges):
         said = [[j for j in p.judges if (j.judge, j.prompt) == (judge, prompt)] for p in ratings.pairs]

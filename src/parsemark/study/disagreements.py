@@ -31,7 +31,9 @@ class RatedDisagreement:
 
 
 def worst_disagreements(result: StudyResult, column: StudyColumn) -> list[RatedDisagreement]:
-    """The pairs with the largest distance between a column, scaled to 0–10, and people's mean rating."""
+    """Return the pairs with the largest distance between a column, scaled to 0–10, and people's mean
+    rating.
+    """
     high = 10.0 if any(value is not None and value > 1 for value in column.values) else 1.0
     if column.source == "metric" and column.name not in MEANS:
         high = get_metric(column.name).metadata.range[1]
@@ -65,7 +67,7 @@ def _as_disagreement(pair: RatedPair, ours: float, column: StudyColumn, kind: st
 
 
 def _tables(text: str) -> list[list[list[Cell]]]:
-    """The first tables of a text, each as the cells that begin in its rows."""
+    """Return the first tables of a text, each as the cells that begin in its rows."""
     try:
         tables = [found.table for found in read_tables(text)[:8]]
     except FormatError:

@@ -11,12 +11,12 @@ from importlib.resources import files
 
 
 def fingerprint(truth: str) -> str:
-    """Of a truth, whatever its white space."""
+    """Return the fingerprint of a truth, whatever its white space."""
     return hashlib.sha256("".join(truth.split()).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def in_sample(metric: str, truth: str) -> bool:
-    """Whether a metric (or its spec) was fitted to ratings of this truth."""
+    """Return whether a metric (or its spec) was fitted to ratings of this truth."""
     return fingerprint(truth) in _fitted_on().get(metric.partition("(")[0], frozenset())
 
 

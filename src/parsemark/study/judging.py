@@ -80,7 +80,7 @@ class StudyVerdicts:
     seconds: float
 
     def as_json(self) -> dict[str, Any]:
-        """The entry `judges` of `study.json`."""
+        """Return the entry `judges` of `study.json`."""
         return {key: value for key, value in asdict(self).items() if key != "columns"}
 
 
@@ -141,7 +141,7 @@ def judge_ratings(
 
 
 def questions_of(ratings: Ratings, judges: Sequence[Judge], repeats: int, bias: bool) -> int:
-    """How many questions there will be, for a progress bar."""
+    """Return how many questions there will be, for a progress bar."""
     rated = _rated(ratings)
     further = len(rated) + sum(1 for _ in _rewritten(rated, ratings.kind)) if bias else 0
     return (len(rated) * repeats + further) * len(judges)
@@ -213,7 +213,7 @@ def _mean_difference(
 
 
 def _length_bias(judge: str, rows: Sequence[tuple[RatedPair, float | None]]) -> Bias:
-    """The slope of (judge − people) on log2 of the extraction's length, from sums by cluster."""
+    """Return the slope of (judge − people) on log2 of the extraction's length, from sums by cluster."""
     what = "per doubling of the extraction, against people"
     scored = [(pair, score) for pair, score in rows if score is not None]
     known = [(p.cluster, math.log2(max(1, len(p.pred))), s - p.mean_rating) for p, s in scored]
@@ -233,7 +233,7 @@ def _slope(totals: Any) -> Any:
 
 
 def _rewritten(rated: _Rated, kind: str) -> Iterator[Pair]:
-    """The extractions that every notation can say, in each of them."""
+    """Yield the extractions that every notation can say, in each of them."""
     if kind != "table":
         return
     for place, pair in rated:
@@ -242,7 +242,9 @@ def _rewritten(rated: _Rated, kind: str) -> Iterator[Pair]:
 
 
 def _plain_table(text: str) -> Table | None:
-    """The one table of a text, if it is a full grid of short cells: every notation writes it without loss."""
+    """Return the one table of a text, if it is a full grid of short cells: every notation writes it without
+    loss.
+    """
     try:
         found = read_tables(text)
     except FormatError:

@@ -30,7 +30,7 @@ _DEEPEST = 4
 
 
 def study_html(text: str) -> str:
-    """HTML, Markdown or LaTeX as the study's metrics saw it: one table inside of a page's body."""
+    """Return HTML, Markdown or LaTeX as the study's metrics saw it: one table inside of a page's body."""
     if "<table" in text.lower() or "<tr" in text.lower():
         return _normalised(text)
     if "\\begin{tab" in text or "\\begin{array" in text:
@@ -69,7 +69,7 @@ def _normalised(source: str) -> str:
 
 
 def for_metric(prepared: str, metric: str) -> str:
-    """What a metric's reference code saw of tables inside of cells.
+    """Return nested tables in the form that a metric's reference code received.
 
     TEDS takes them as markup of the cell. GriTS takes each inner row for a row of the table. SCORE does so
     too, and has the inner cells in the outer row as well.
@@ -105,7 +105,9 @@ class _LatexCell:
 
 
 def latex_to_study_html(source: str, depth: int = 0) -> str:
-    """The first LaTeX table of a text as HTML; empty if it cannot be converted: its preamble is broken."""
+    """Return the first LaTeX table of a text as HTML; empty if it cannot be converted: its preamble is
+    broken.
+    """
     begin = _BEGIN.search(source)
     if begin is None or depth > _DEEPEST:
         return ""
@@ -140,7 +142,7 @@ def _plain_text(source: str) -> str:
 
 
 def _math(source: str) -> str:
-    """Math without the spaces that TeX ignores; one stays where a letter follows a command."""
+    """Return math without the spaces that TeX ignores; one stays where a letter follows a command."""
     texts: list[str] = []
 
     def keep(found: re.Match[str]) -> str:
@@ -175,7 +177,7 @@ def _write(rows: list[list[_LatexCell]], n_cols: int) -> str:
 
 
 def _group_end(source: str, start: int) -> int | None:
-    """The position after the brace that closes the one at `start`."""
+    """Return the position after the brace that closes the one at `start`."""
     level = 0
     for at in range(max(start, 0), len(source)):
         level += {"{": 1, "}": -1}.get(source[at], 0)
@@ -194,7 +196,7 @@ def _environment_end(source: str, start: int) -> int:
 
 
 def _split(source: str, separator: str) -> list[str]:
-    """Parts between separators that are not in braces, math or an inner table."""
+    """Return parts between separators that are not in braces, math or an inner table."""
     parts: list[str] = []
     level = begin = at = 0
     while at < len(source):

@@ -102,17 +102,17 @@ class RatedPair(PairToRate, frozen=True):
 
     @property
     def cluster(self) -> str:
-        """What the pair is clustered by."""
+        """Return the cluster of the pair."""
         return self.group or self.id
 
     @property
     def mean_rating(self) -> float:
-        """The mean of people's ratings."""
+        """Return the mean of people's ratings."""
         return sum(self.ratings) / len(self.ratings)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was extracted; such pairs are left out of correlations, as in the paper."""
+        """Return whether nothing was extracted; such pairs are left out of correlations, as in the paper."""
         return not self.pred.strip()
 
 
@@ -136,13 +136,13 @@ class Ratings:
     problems: tuple[str, ...]
 
     def scored(self, values: Sequence[float | None]) -> list[tuple[RatedPair, float]]:
-        """The pairs that correlations are taken over, with their values: those that have both."""
+        """Return the pairs that correlations are taken over, with their values: those that have both."""
         rows = zip(self.pairs, values, strict=True)
         return [(pair, value) for pair, value in rows if value is not None and not pair.is_empty]
 
 
 def read_json(path: Path) -> Any:
-    """What a file of pairs holds; StudyError if it is too large or no JSON."""
+    """Read a file of pairs; raise StudyError if it is too large or not JSON."""
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise StudyError(f"{path} has more than {MAX_FILE_BYTES:,} bytes; split it by tables")
@@ -161,7 +161,7 @@ def read_ratings(path: Path) -> Ratings:
 def _read_pairs(
     data: object, path: Path, model: type[SomePair], unseen: Set[str]
 ) -> tuple[str, tuple[SomePair, ...], tuple[str, ...]]:
-    """The kind, the readable pairs and the problems of a file; keys that are `unseen` are left out."""
+    """Return the kind, the readable pairs and the problems of a file; keys that are `unseen` are left out."""
     kind, entries = _entries(data, path)
     pairs: dict[str, SomePair] = {}
     problems: list[str] = []
@@ -196,7 +196,7 @@ def _entries(data: object, path: Path) -> tuple[str, Iterator[tuple[str, object]
 
 
 def _name_of(number: int, pair: object) -> str:
-    """The place of a pair in its file, with its id if it has one."""
+    """Return the place of a pair in its file, with its id if it has one."""
     identity = pair.get("id") if isinstance(pair, dict) else None
     named = f" ({identity[:_SHOWN_ID]!r})" if isinstance(identity, str) and identity else ""
     return f"pair {number}{named}"
@@ -228,7 +228,7 @@ def _published_formulas(data: list[Any]) -> Iterator[tuple[str, object]]:
 
 
 def _stored(entry: dict[str, Any]) -> dict[str, object]:
-    """Stored metric values, and judgements under every prompt the file has."""
+    """Return stored metric values, and judgements under every prompt the file has."""
     metrics = entry.get("metrics")
     judges: list[dict[str, object]] = []
     for key, scores in entry.items():
@@ -274,7 +274,7 @@ class Tasks:
     problems: tuple[str, ...] = ()  # why further pairs of the file cannot be shown
 
     def picture_of(self, pair: PairToRate) -> Path | None:
-        """The picture of a pair's page; None if there is none inside of the folder."""
+        """Return the picture of a pair's page; None if there is none inside of the folder."""
         if pair.picture is None:
             return None
         name = PurePosixPath(pair.picture)

@@ -133,7 +133,7 @@ def cost_table(result: StudyResult) -> dict[str, dict[str, float]]:
 
 
 def as_json(result: StudyResult) -> dict[str, Any]:
-    """`study.json`: all but the correlations."""
+    """Return `study.json`: all but the correlations."""
     return {
         "schema_version": 1,
         "kind": result.ratings.kind,

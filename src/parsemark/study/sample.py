@@ -47,7 +47,7 @@ class PairCandidate:
 
     @property
     def stratum(self) -> tuple[str, str, int]:
-        """Parser, complexity and band of the score; no score is a band of its own."""
+        """Return parser, complexity and band of the score; no score is a band of its own."""
         band = -1 if self.score is None else min(N_BANDS - 1, int(max(0.0, self.score) * N_BANDS))
         return self.parser, self.complexity, band
 
@@ -63,7 +63,7 @@ def draw_pairs(run: Run, n: int, *, seed: int = 0, metric: str | None = None) ->
 def draw_in_turn(
     strata: Mapping[tuple[str, str, int], Sequence[PairCandidate]], n: int, seed: int
 ) -> list[PairCandidate]:
-    """One of each stratum by chance, then another of each, until there are `n` or none are left."""
+    """Return one of each stratum by chance, then another of each, until there are `n` or none are left."""
     rng = random.Random(seed)
     waiting = {key: rng.sample(found, len(found)) for key, found in sorted(strata.items())}
     drawn: list[PairCandidate] = []
@@ -86,7 +86,7 @@ def _candidates(run: Run, metric: str | None) -> Iterator[PairCandidate]:
 
     @cache
     def levels(sample: str) -> dict[str, str]:
-        """The complexity of the truths that are tables with a grid."""
+        """Return the complexity of the truths that are tables with a grid."""
         truth = run.truth(sample)
         tables = truth.tables if truth is not None else ()
         return {e.id: complexity(e.table) for e in tables if e.table is not None}
@@ -99,7 +99,9 @@ def _candidates(run: Run, metric: str | None) -> Iterator[PairCandidate]:
 
 
 def _scores(run: Run, metric: str | None) -> tuple[pl.DataFrame, str, str]:
-    """The scores of pairs of tables, by the first protocol that has some; their rule, and the metric."""
+    """Return the scores of pairs of tables, by the first protocol that has some; their rule, and the
+    metric.
+    """
     known: list[str] = []
     asked: list[str | None] = [*run.protocols] or [None]
     for protocol in asked:
@@ -159,8 +161,8 @@ def _pair(run: Run, candidate: PairCandidate, picture: str | None) -> PairToRate
 
 
 def _pictures(run: Run, out: Path) -> Callable[[str], str | None]:
-    """What draws the page of a sample, once, in a folder beside the file of pairs, and says its path from
-    there; None where there is no picture.
+    """Return what draws the page of a sample, once, in a folder beside the file of pairs, and says its path
+    from there; None where there is no picture.
     """
     rows = {row["sample"]: row for row in run.table("samples").iter_rows(named=True)}
     corpus, without_pdf = run.manifest.corpus, {sample for sample, row in rows.items() if not row["pdf"]}

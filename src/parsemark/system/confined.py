@@ -57,7 +57,7 @@ def set_limits(cpu_s: int | None, memory_mb: int | None, file_mb: int | None) ->
 
 
 def landlock_version() -> int:
-    """Of the kernel; 0 where there is none."""
+    """Return the version of the kernel's Landlock; 0 where there is none."""
     if not sys.platform.startswith("linux"):
         return 0
     return max(0, int(ctypes.CDLL(None, use_errno=True).syscall(CREATE_RULESET, None, 0, ASK_VERSION)))
@@ -161,7 +161,9 @@ def change_mount(libc: ctypes.CDLL, path: bytes, add: int, remove: int, flags: i
 
 
 def drop_capabilities() -> None:
-    """Have the program that this process becomes hold none but to open files, which Landlock bounds."""
+    """Drop all capabilities of the program that this process becomes, except to open files, which Landlock
+    bounds.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
     for number in range(64):
         if number not in KEPT_CAPABILITIES and libc.prctl(DROP_CAPABILITY, number, 0, 0, 0) != 0:

@@ -36,7 +36,9 @@ _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{12}\.tmp", re.S)
 
 
 def cache_folder(*parts: str) -> Path:
-    """Where what can be made anew is kept: `$PARSEMARK_CACHE`, or `parsemark` in the user's cache folder."""
+    """Return where what can be made again is kept: `$PARSEMARK_CACHE`, or `parsemark` in the user's cache
+    folder.
+    """
     if given := os.environ.get("PARSEMARK_CACHE"):
         base = Path(given).expanduser().resolve()
     else:
@@ -46,7 +48,7 @@ def cache_folder(*parts: str) -> Path:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Gives a temporary path in the same folder; what was written there takes the place of `path`.
+    """Yield a temporary path in the same folder, whose content then replaces `path`.
 
     Readers see the old file or the new one, never a part. An error inside leaves the old file. A link at
     `path` is replaced; what it points to stays as it is. What lies in `/dev` (`/dev/stdout`) is written to
@@ -76,7 +78,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _new_temporary(path: Path) -> tuple[Path, int]:
-    """A new file beside `path`, locked while it is open: so others see whether its writer lives."""
+    """Return a new file beside `path`, locked while it is open: so others see whether its writer lives."""
     while True:
         temporary = path.parent / f".{path.name[:40]}.{uuid.uuid4().hex[:12]}.tmp"
         # Not by `mkstemp`: the file is to be what the user's umask says.
@@ -110,7 +112,9 @@ def write_text(path: Path, text: str) -> None:
 
 
 def make_folder(root: Path, *parts: str) -> Path:
-    """The folder `root/parts…`, made if need be; WriteError for a link below `root` on the way to it."""
+    """Return the folder `root/parts…`, made if need be; raise WriteError for a link below `root` on the way
+    to it.
+    """
     folder = root
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -133,7 +137,7 @@ def remove_tree(path: Path) -> None:
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's content."""
+    """Return SHA-256 of a file's content."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -202,7 +206,7 @@ def hold(handle: int) -> None:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether another process holds `path`; also if it cannot be looked at."""
+    """Return whether another process holds `path`; also if it cannot be looked at."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

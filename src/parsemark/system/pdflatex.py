@@ -97,7 +97,9 @@ def compile_latex(
 
 
 def precompiled(preamble: str, cache: Path | None = None) -> Path:
-    """The format file of a preamble, made once and kept in the cache folder (saves 0.3 to 0.6 s per run)."""
+    """Return the format file of a preamble, made once and kept in the cache folder (saves 0.3 to 0.6 s per
+    run).
+    """
     identity = hashlib.sha256(f"{_pdflatex_version()}\n{preamble}".encode()).hexdigest()[:24]
     folder = (cache or cache_folder("latex")) / identity
     done = folder / f"pm{identity}.fmt"
@@ -118,12 +120,12 @@ def precompiled(preamble: str, cache: Path | None = None) -> Path:
 
 
 def require_pdflatex(needed_for: str) -> str:
-    """The path of pdflatex, or the error that says how to install it."""
+    """Return the path of pdflatex, or the error that says how to install it."""
     return require_program("pdflatex", needed_for)
 
 
 def require_program(name: str, needed_for: str) -> str:
-    """The path of one of TeX's programs, or the error that says how to install it."""
+    """Return the path of one of TeX's programs, or the error that says how to install it."""
     found = shutil.which(name)
     if found is None:
         packages = _PROGRAM_PACKAGES.get(name, APT_PACKAGES)
@@ -263,7 +265,7 @@ FONTS_EXTRA = "make system FONTS_EXTRA=1"  # the half gigabyte of fonts that one
 
 
 def has_tex_file(name: str) -> bool:
-    """Whether TeX is installed, and finds a file of this name."""
+    """Return whether TeX is installed, and finds a file of this name."""
     program = shutil.which("kpsewhich")
     if program is None:
         return False
@@ -272,7 +274,7 @@ def has_tex_file(name: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _readable() -> tuple[str, ...]:
-    """Where TeX and its programs lie; nothing of the user's."""
+    """Return where TeX and its programs lie; nothing of the user's."""
     program = Path(require_pdflatex("Compiling LaTeX")).resolve()
     trees = _printed("kpsewhich", "--expand-braces=$TEXMF")
     folders = {tree.lstrip("!") for tree in trees.split(":") if tree.lstrip("!").startswith("/")}
@@ -291,7 +293,7 @@ def _pdflatex_version() -> str:
 
 
 def _printed(program: str, argument: str) -> str:
-    """What one of TeX's small programs answers."""
+    """Return the output of one of TeX's small programs."""
     try:
         asked = subprocess.run([program, argument], capture_output=True, text=True, check=False, timeout=30)
     except (OSError, subprocess.SubprocessError) as error:
@@ -312,7 +314,7 @@ def _reason(code: int, log: str, limits: CompileLimits, engine: str) -> str | No
 
 
 def first_error(log: str) -> str | None:
-    """TeX's first error, with its line."""
+    """Return TeX's first error, with its line."""
     error = re.search(r"^! ?(.*)", log, re.MULTILINE)
     if error is None:
         return None
@@ -321,7 +323,7 @@ def first_error(log: str) -> str | None:
 
 
 def _leak(log: str, folder: Path) -> str | None:
-    r"""What was embedded from outside the folder, by `\pdfobj file` and its like."""
+    r"""Return the file embedded from outside the folder, by `\pdfobj file` and its like."""
     for match in _EMBEDDED.finditer(log):
         path = os.path.join(folder, os.path.expanduser(match[1]))  # noqa: PTH111, PTH118 - see below
         if not os.path.exists(path):  # noqa: PTH110 - pathlib raises on names that no file can have

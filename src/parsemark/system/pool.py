@@ -74,7 +74,7 @@ class _Worker:
     used_s: float = 0.0  # CPU time that it had used when it began
 
     def cpu_s(self) -> float:
-        """CPU time of the process and of what it has started; 0 where the system does not tell."""
+        """Return CPU time of the process and of what it has started; 0 where the system does not tell."""
         listed = look_at(self.pid), *processes_below(self.pid)
         return sum(one.cpu_s for one in listed if one is not None)
 
@@ -113,7 +113,7 @@ class ProcessPool(Generic[TaskT]):
 
     @property
     def window(self) -> int:
-        """How many tasks to submit at a time so that no process waits for one."""
+        """Return how many tasks to submit at a time so that no process waits for one."""
         return 2 * self._n_processes
 
     def submit(self, task: TaskT) -> None:
@@ -121,7 +121,7 @@ class ProcessPool(Generic[TaskT]):
         self._waiting.append(task)
 
     def results(self) -> Iterator[Finished[TaskT] | Lost[TaskT]]:
-        """What became of each task, as they end. ParsemarkErrors are raised; a bug is a RuntimeError."""
+        """Yield the result of each task as it ends. ParsemarkErrors are raised; a bug is a RuntimeError."""
         while self._waiting or self._busy:
             while self._waiting and len(self._busy) < self._n_processes:
                 self._begin(self._waiting.popleft())
@@ -150,7 +150,9 @@ class ProcessPool(Generic[TaskT]):
         self._busy[worker.pipe] = worker
 
     def _overrun(self, worker: _Worker) -> str:
-        """Say what a task has used up; empty if it may go on, and is looked at again when it may have."""
+        """Return the resource that a task has used up; empty if it may go on, with the time of the next
+        check.
+        """
         now, used_s = time.monotonic(), worker.cpu_s() - worker.used_s
         if used_s >= self._timeout_s:
             return f"took more than {self._timeout_s:g} s of CPU time"
@@ -201,7 +203,7 @@ def results_of(pool: Any, tasks: Iterable[TaskT]) -> Iterator[Finished[TaskT] | 
 
 
 def serve(pipe: Connection, function: Callable[[Any], Any], memory_mb: int | None) -> None:
-    """What a process of the pool does: answer until the pool closes the pipe."""
+    """Answer requests in a process of the pool until the pool closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pool's business
     if memory_mb is not None:
         # What is allocated, not address space: a browser that a protocol starts reserves more than it uses.
@@ -226,7 +228,7 @@ def _answer(function: Callable[[Any], Any], task: Any) -> tuple[Any, Any, str | 
 
 
 def is_fresh() -> bool:
-    """Whether nothing has been done in this process yet that a copy could suffer from.
+    """Return whether nothing has been done in this process yet that a copy could suffer from.
 
     A process in which threads may hold locks must not be forked; so a copy is made right after the imports,
     or not at all. Threads that there are then belong to libraries (polars' allocator and cleaner, numpy's
@@ -299,7 +301,7 @@ class Template:
         return int(pid)
 
     def end(self, pid: int, *, kill: bool) -> int:
-        """The exit code of a process that has ended, or is ended now."""
+        """Return the exit code of a process that has ended, or is ended now."""
         with self._asking():
             try:
                 self._requests.send(("kill" if kill else "join", pid, ()))
@@ -312,7 +314,7 @@ class Template:
 
     @contextlib.contextmanager
     def _asking(self) -> Iterator[None]:
-        """One question at a time; of one that Ctrl-C has left in the middle, nobody reads the answer."""
+        """Ask one question at a time; the answer to a question that Ctrl-C interrupted is discarded."""
         with self._lock:
             try:
                 yield
@@ -343,7 +345,7 @@ def _close_template_of(owner: int, requests: Connection, program: Supervised | N
 
 
 def be_template() -> None:
-    """Be the template that starts from nothing, which is asked by its standard input."""
+    """Run as the template that starts from nothing, and takes requests from its standard input."""
     requests = Connection(os.dup(0))
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)

@@ -87,7 +87,7 @@ class Supervised:
 
     @property
     def pid(self) -> int:
-        """The supervisor's process id; the program and all its descendants are below it."""
+        """Return the supervisor's process id; the program and all its descendants are below it."""
         return self.process.pid
 
     def begin(self) -> None:
@@ -110,7 +110,9 @@ class Supervised:
                 raise EndedError from error
 
     def read(self, size: int, deadline: float) -> bytearray:
-        """Return so many bytes; TimeoutError if they do not come in time, EndedError if they never will."""
+        """Return so many bytes; raise TimeoutError if they do not come in time, EndedError if they never
+        will.
+        """
         assert self.process.stdout is not None
         data, n_read, handle = bytearray(size), 0, self.process.stdout.fileno()
         while n_read < size:
@@ -121,7 +123,9 @@ class Supervised:
         return data
 
     def read_line(self, deadline: float, most: int) -> bytes:
-        """Return the next line, of which no more than `most` bytes are held; BufferError if it is longer."""
+        """Return the next line, of which no more than `most` bytes are held; raise BufferError if it is
+        longer.
+        """
         assert self.process.stdout is not None
         searched, handle = 0, self.process.stdout.fileno()
         while (end := self._read_ahead.find(b"\n", searched)) < 0:
@@ -178,7 +182,7 @@ def _wait_for(handle: int, event: int, deadline: float) -> None:
 
 
 def end_supervised(pid: int) -> None:
-    """Have a supervisor end its program and all that it has started, without waiting for it."""
+    """Tell a supervisor to end its program and everything that it has started, without waiting for it."""
     _send(pid, signal.SIGTERM)
 
 
@@ -215,7 +219,7 @@ class Confinement:
 
 
 def confinement_for(read: Iterable[str], write: Iterable[str], *, network: bool) -> Confinement:
-    """What a program needs of any system, with files of its own."""
+    """Return the confinement of a program with files of its own: what it needs of any system."""
     devices = [*DEVICES, *map(str, Path("/dev").glob("nvidia*"))]
     return Confinement((*SYSTEM_FILES, *read), (*devices, *write), network)
 
@@ -228,7 +232,9 @@ import confined; print(json.dumps(confined.confine(["/"], [], [], network=False)
 
 @lru_cache(maxsize=1)
 def held_by_confinement() -> tuple[str, ...]:
-    """What confines a program on this machine, as a confined one has found; empty where nothing does."""
+    """Return the mechanisms that confine a program on this machine, as a confined one found; empty where none
+    do.
+    """
     command = [sys.executable, "-I", "-S", "-c", _PROBE, str(SUPERVISOR.parent)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
     return tuple(json.loads(done.stdout)) if done.returncode == 0 else ()
@@ -236,7 +242,7 @@ def held_by_confinement() -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def why_not_confined() -> str | None:
-    """Why programs cannot be confined on this machine; None where they can: files and network."""
+    """Return why programs cannot be confined on this machine; None where they can: files and network."""
     from parsemark.system import confined
 
     version = confined.landlock_version()
@@ -258,7 +264,7 @@ class Process:
 
 
 def processes_below(pid: int) -> list[Process]:
-    """All descendants of a process; empty if there are none or the system does not tell."""
+    """Return all descendants of a process; empty if there are none or the system does not tell."""
     found: dict[int, Process] = {}
     pending = _children(pid)
     while pending:
@@ -270,7 +276,9 @@ def processes_below(pid: int) -> list[Process]:
 
 
 def usage_of(processes: Iterable[Process]) -> tuple[float, float]:
-    """MB of memory and seconds of CPU time of all: what several hold counts once, also if mapped nowhere."""
+    """Return MB of memory and seconds of CPU time of all: what several hold counts once, also if mapped
+    nowhere.
+    """
     listed = list(processes)
     hidden_mb = sum(open_files_mb((p.pid for p in listed), in_memory=True).values())
     memory_mb = sum(p.memory_mb for p in listed)
@@ -317,13 +325,13 @@ def _wait_for_the_end(killed: Sequence[Process]) -> None:
 
 
 def is_alive(process: Process) -> bool:
-    """Whether it is that process that runs under the id, and it has not ended."""
+    """Return whether it is that process that runs under the id, and it has not ended."""
     fields = _stat(process.pid)
     return fields is not None and int(fields[19]) == process.started and fields[0] not in "ZX"
 
 
 def describe_exit(code: int) -> str:
-    """How a process ended, by the return code that `subprocess` and `multiprocessing` give.
+    """Return how a process ended, by the return code that `subprocess` and `multiprocessing` give.
 
     >>> describe_exit(-9), describe_exit(3)
     ('by signal SIGKILL', 'with exit code 3')
@@ -337,7 +345,7 @@ def describe_exit(code: int) -> str:
 
 
 def _marked(mark: str) -> list[Process]:
-    """Processes with a variable, as far as we may look into them."""
+    """Return processes with a variable, as far as we may look into them."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -352,7 +360,7 @@ def _send(pid: int, number: int) -> None:
 
 
 def look_at(pid: int) -> Process | None:
-    """What the system says of one process; None if there is none or it does not tell."""
+    """Return the system's data on one process; None if there is none or the system does not give it."""
     fields = _stat(pid)
     if fields is None:
         return None
@@ -366,7 +374,9 @@ def look_at(pid: int) -> Process | None:
 
 
 def _shared_out_mb(pid: int) -> tuple[float, float]:
-    """Memory of a process by its share of pages that several hold: its own and files', and shared memory."""
+    """Return memory of a process by its share of pages that several hold: its own and files', and shared
+    memory.
+    """
     found = {"Pss_Anon": 0.0, "Pss_File": 0.0, "Pss_Shmem": 0.0}
     with contextlib.suppress(OSError, ValueError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
@@ -394,7 +404,7 @@ def open_files_mb(pids: Iterable[int], *, in_memory: bool) -> dict[tuple[int, in
 
 
 def _stat(pid: int) -> list[str] | None:
-    """`/proc/PID/stat` from field 3 of proc(5) on: the name before it may hold anything."""
+    """Return `/proc/PID/stat` from field 3 of proc(5) on: the name before it may hold anything."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
@@ -449,7 +459,9 @@ def run_our_module(
 
 
 def run_on_jobs(tool: str, module: str, jobs: Any, rights: Confinement, cwd: Path) -> Any:
-    """Have a module of ours give JSON to a tool of others and read its answer; MakingError if that fails."""
+    """Run a tool of others on JSON through a module of ours and return its answer; raise MakingError if that
+    fails.
+    """
     try:
         done = run_our_module(module, rights, cwd=cwd, timeout_s=JOBS_S, given=json.dumps(jobs).encode())
     except subprocess.TimeoutExpired as error:
@@ -460,14 +472,14 @@ def run_on_jobs(tool: str, module: str, jobs: Any, rights: Confinement, cwd: Pat
 
 
 def _import_path() -> list[str]:
-    """Where modules are imported from, but for the folder that somebody happens to be in."""
+    """Return where modules are imported from, but for the folder that somebody happens to be in."""
     here = str(Path.cwd())
     found = {entry for entry in sys.path if entry not in ("", here) and Path(entry).exists()}
     return sorted(found | {str(Path(__file__).resolve().parents[2])})
 
 
 def tool_environment(folder: Path) -> dict[str, str]:
-    """What a program needs that has a folder of its own: no variable of ours."""
+    """Return the variables for a program that has a folder of its own: none of ours."""
     path = os.environ.get("PATH", os.defpath)
     return {"PATH": path, "HOME": str(folder), "TMPDIR": str(folder), "LC_ALL": "C.UTF-8"}
 
@@ -480,6 +492,6 @@ def tool_rights(
     memory_mb: int | None = None,
     file_mb: int | None = None,
 ) -> Confinement:
-    """What a program may use that works on input of others: its files, no network, bounded means."""
+    """Return the rights of a program that works on input of others: its files, no network, bounded means."""
     found = confinement_for([*read, *_TOOL_FILES], write, network=False)
     return dataclasses.replace(found, cpu_s=cpu_s, memory_mb=memory_mb, file_mb=file_mb)

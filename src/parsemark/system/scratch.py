@@ -50,7 +50,9 @@ class ScratchFolder:
 
 @contextlib.contextmanager
 def whole_folder(out: Path) -> Iterator[Path]:
-    """Gives a folder that becomes `out` at the end, or never. UsageError if that is not empty; WriteError."""
+    """Yield a folder that becomes `out` at the end, or never. Raise UsageError if that is not empty, or
+    WriteError.
+    """
     target = out.resolve()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{out} is not empty; give a new folder, or remove it first.")
@@ -69,7 +71,7 @@ def whole_folder(out: Path) -> Iterator[Path]:
 
 
 def made_whole(make: Callable[P, R]) -> Callable[P, R]:
-    """Have a function write its argument `out` as `whole_folder` does."""
+    """Make a function write its argument `out` as `whole_folder` does."""
     signature = inspect.signature(make)
 
     @functools.wraps(make)
@@ -93,7 +95,7 @@ def remove_abandoned(prefix: str, folder: Path | None = None) -> int:
 
 
 def _remove(folder: Path) -> None:
-    """The mark last: what is left of a removal that was interrupted is still known as ours."""
+    """Remove the mark last: the rest of an interrupted removal is still known as ours."""
     with contextlib.suppress(OSError):
         for path in folder.iterdir():
             if path.name != _HELD:
@@ -102,7 +104,9 @@ def _remove(folder: Path) -> None:
 
 
 def _is_abandoned(folder: Path) -> bool:
-    """Whether it is ours and nobody holds it; one without the mark only if it is empty, and not just made."""
+    """Return whether it is ours and nobody holds it; one without the mark only if it is empty, and not just
+    made.
+    """
     try:
         state = folder.lstat()
         if state.st_uid != os.getuid() or folder.is_symlink() or not folder.is_dir():

@@ -29,26 +29,28 @@ _MIN_CHARS = 6  # shorter values stand in ordinary texts by chance
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a variable of that name holds a secret."""
+    """Return whether a variable of that name holds a secret."""
     return _NAME.search(name) is not None
 
 
 def masked(text: str, *others: str | None) -> str:
-    """The text without secrets of the environment, or `others`, in any way that JSON and URLs write them."""
+    """Return the text without secrets of the environment, or `others`, in any way that JSON and URLs write
+    them.
+    """
     values = {v for name, v in os.environ.items() if is_secret_name(name) and len(v) >= _MIN_CHARS}
     pattern = _pattern(frozenset(values.union(filter(None, others))))
     return text if pattern is None else pattern.sub(MASK, text)
 
 
 def masked_bytes(data: bytes) -> bytes:
-    """The same for bytes in UTF-8; what is none stays as it is."""
+    """Return the same for bytes in UTF-8; what is none stays as it is."""
     text = data.decode("utf-8", "surrogateescape")
     clean = masked(text)
     return data if clean == text else clean.encode("utf-8", "surrogateescape")
 
 
 def without_folders(text: str) -> str:
-    """The text with the last name only of each absolute path, and `~` for a home folder.
+    """Return the text with the last name only of each absolute path, and `~` for a home folder.
 
     >>> without_folders("PDFError: cannot open '/data/of/anna b/page.pdf' (/home/anna)")
     "PDFError: cannot open 'page.pdf' (~)"
@@ -58,14 +60,14 @@ def without_folders(text: str) -> str:
 
 @lru_cache(maxsize=8)
 def _homes(own: str) -> re.Pattern[str]:
-    """Matches this home folder, whatever is in its name, and those of others."""
+    """Return a pattern for this home folder, whatever is in its name, and those of others."""
     mine = rf"(?<!\w\w){re.escape(own)}(?![\w-])|" if own.strip("/") else ""
     return re.compile(mine + _HOMES)
 
 
 @lru_cache(maxsize=8)
 def _pattern(values: frozenset[str]) -> re.Pattern[str] | None:
-    """Matches each value as it is, and as JSON or a URL may write it."""
+    """Return a pattern for each value as it is, and as JSON or a URL may write it."""
     if not values:
         return None
     ways = {way for value in values for way in (value, quote(value, safe=""), quote_plus(value))}
@@ -75,7 +77,7 @@ def _pattern(values: frozenset[str]) -> re.Pattern[str] | None:
 
 
 def _in_base64(value: str) -> Iterator[str]:
-    """What base64 writes of the value wherever it begins, as in the header of a login with a password."""
+    """Yield the value in base64 at each offset, as in the header of a login with a password."""
     for before in range(3):
         whole = b64encode(b"?" * before + value.encode("utf-8", "surrogateescape")).rstrip(b"=").decode()
         # The first letters depend on what stands before it too, and the last on what follows.
@@ -84,7 +86,7 @@ def _in_base64(value: str) -> Iterator[str]:
 
 
 def _in_json(value: str) -> str:
-    r"""A pattern of the value with any of its characters escaped: `\/`, `\u0041`, `\"`."""
+    r"""Return a pattern of the value with any of its characters escaped: `\/`, `\u0041`, `\"`."""
     ways = []
     for character in value:
         units, plain = character.encode("utf-16-be"), re.escape(character)

@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def catch_signals() -> int:
-    """Signals wake `select` through a pipe, whose reading end is returned."""
+    """Make signals wake `select` through a pipe, and return its reading end."""
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     os.set_blocking(writing, False)
@@ -88,7 +88,7 @@ def confine(confinement: str) -> bool:
 
 
 def wait_for_an_end(child: int, lifeline: int, alarm: int) -> int | None:
-    """The child's status if it has ended by itself; None if it is to be ended."""
+    """Return the child's status if it has ended by itself; None if it is to be ended."""
     while True:
         ready, _, _ = select.select([lifeline, alarm], [], [])
         status = reap(child)
@@ -130,7 +130,7 @@ def end_all(child: int) -> None:
 
 
 def descendants(pid: int) -> set[int]:
-    """All processes below one, by `/proc`; none where there is no `/proc`."""
+    """Return all processes below one, by `/proc`; none where there is no `/proc`."""
     found: set[int] = set()
     pending = [pid]
     while pending:
@@ -145,7 +145,7 @@ def descendants(pid: int) -> set[int]:
 
 
 def send(pids: set[int], number: int) -> None:
-    """A signal to each that is still there."""
+    """Send a signal to each process that is still there."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)

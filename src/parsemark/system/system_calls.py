@@ -101,7 +101,7 @@ def _load(argument: int, *, upper: bool = False) -> Step:
 
 
 def _if_zero(argument: int) -> tuple[Step, ...]:
-    """Go on if an argument is 0: the caller itself."""
+    """Continue if an argument is 0: the caller itself."""
     return (_load(argument), (EQUAL, 0, 1, 0), (ANSWER, 0, 0, ALLOWED))
 
 

@@ -23,7 +23,7 @@ class Probe:
     why: str = ""  # it was skipped
 
     def is_like(self, other: Probe) -> bool:
-        """Whether both have the same value, or the same output where there is no value."""
+        """Return whether both have the same value, or the same output where there is no value."""
         if self.value is None or other.value is None:
             return self.output == other.output
         return abs(self.value - other.value) <= ALIKE
@@ -40,29 +40,31 @@ class Bisection:
 
     @property
     def tried(self) -> list[Probe]:
-        """Versions that were run; those that cannot be installed were not."""
+        """Return versions that were run; those that cannot be installed were not."""
         return [probe for probe in self.probes if probe.state != "skipped"]
 
     @property
     def n_tried(self) -> int:
-        """How many were run."""
+        """Return how many were run."""
         return len(self.tried)
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """Versions between the two that cannot be used here: one of them may be the one that broke it."""
+        """Return versions between the two that cannot be used here: one of them may be the one that broke
+        it.
+        """
         if self.first_bad is None:
             return ()
         first, last = (self.versions.index(v) for v in (self.last_good, self.first_bad))
         return self.versions[first + 1 : last]
 
     def probe(self, version: str) -> Probe:
-        """What a version is that was tried."""
+        """Try a version and return the result."""
         return next(probe for probe in self.probes if probe.version == version)
 
     @property
     def is_one_step(self) -> bool:
-        """Whether all good versions that were tried are alike, and all bad ones."""
+        """Return whether all good versions that were tried are alike, and all bad ones."""
         if self.first_bad is None:
             return False
         split = self.versions.index(self.first_bad)
@@ -74,7 +76,7 @@ class Bisection:
         )
 
     def step_words(self) -> str:
-        """Whether it is one step, and what that rests on."""
+        """Return whether it is one step, and what that rests on."""
         if self.is_one_step:
             n = counted(self.n_tried, "version")
             return f"One step: all of the {n} tried are like the one or like the other."

@@ -68,7 +68,7 @@ class BoardAgreement:
 
     @property
     def caution(self) -> str:
-        """Why its intervals say little, where few parsers or documents are there; else nothing."""
+        """Return why its intervals are of little use where parsers or documents are few; else nothing."""
         if len(self.parsers) >= FEW_PARSERS and self.n_documents >= FEW_DOCUMENTS:
             return ""
         there = f"{counted(len(self.parsers), 'parser')} and {counted(self.n_documents, 'document')}"
@@ -78,7 +78,7 @@ class BoardAgreement:
         )
 
     def mean_shares(self) -> dict[str, float]:
-        """Source to its part of the disagreement, the mean over all pairs that have one."""
+        """Return source to its part of the disagreement, the mean over all pairs that have one."""
         found = {}
         for source in SOURCES:
             values = [v for pair in self.pairs if (v := pair.shares[source].value) is not None]
@@ -100,22 +100,22 @@ class _Board:
 
     @property
     def rule(self) -> str:
-        """The rule by which it matches tables; empty where that is none of those of `tables`."""
+        """Return the rule by which it matches tables; empty where that is none of those of `tables`."""
         return self.chosen or self.protocol.table_matching
 
     def counted(self, figure: str | None = None) -> Pages:
-        """The pages that a figure is taken over, for any parser."""
+        """Return the pages that a figure is taken over, for any parser."""
         own = self.figures[figure or self.primary]
         is_counted = np.any([np.any(sums != 0, axis=1) for sums in own.sums.values()], axis=0)
         return frozenset(compress(own.samples, is_counted))
 
     def kind(self, kind: str) -> str | None:
-        """The figure that speaks of a kind of truth, where it is defined."""
+        """Return the figure that speaks of a kind of truth, where it is defined."""
         name = self.protocol.figures_by_kind.get(kind)
         return name if name in self.figures and self.counted(name) else None
 
     def draws(self, figure: str | None = None, pages: Pages | None = None) -> Floats:
-        """(1 + draws, parsers): the figure and its resamples, larger is better."""
+        """Return (1 + draws, parsers): the figure and its resamples, larger is better."""
         key = figure or self.primary, pages
         if key not in self.cache:
             own = self.figures[key[0]]
@@ -166,7 +166,9 @@ BoardsByRule = dict[tuple[str, str], _Board]  # `tables` by the spelling of outp
 
 
 def _boards(run: Run) -> tuple[Boards, Boards, BoardsByRule]:
-    """The protocols of a run, by the same names those of neutral outputs, and `tables` by its rules."""
+    """Return the protocols of a run, by the same names those of neutral outputs, and `tables` by its
+    rules.
+    """
     raw, neutral, rules = Boards(), Boards(), BoardsByRule()
     for spec in readable_protocols(run)[0]:
         protocol, tables = get_protocol(spec), run.run_tables(spec)
@@ -217,7 +219,7 @@ def _pair(a: str, b: str, raw: Boards, neutral: Boards, by_rule: BoardsByRule) -
 
 
 def _with_interval(draws: Floats) -> Figure:
-    """The value itself, which comes first, with the interval of its resamples."""
+    """Return the value itself, which comes first, with the interval of its resamples."""
     if not np.isfinite(draws[0]):
         return Figure(value=None)
     low, high = percentile_interval(draws[1:]) or (None, None)
@@ -227,7 +229,9 @@ def _with_interval(draws: Floats) -> Figure:
 def _turned(
     first: _Board, second: _Board, kinds: Sequence[str], by_rule: BoardsByRule
 ) -> tuple[tuple[str, ...], Floats]:
-    """By which rules both match tables, and what these alone turn round; nothing where that is not known."""
+    """Return the rules by which both match tables, and what these alone reverse; nothing where that is
+    unknown.
+    """
     rules = first.rule, second.rule
     one, other = (by_rule.get((first.protocol.serialise, rule)) for rule in rules)
     if "tables" not in kinds or one is None or other is None:
@@ -243,7 +247,7 @@ def _of_kind(first: _Board, second: _Board, kind: str) -> tuple[Floats, Floats]:
 
 
 def kendall(a: Floats, b: Floats) -> Floats:
-    """Tau-b of each row of two tables (rows, parsers); NaN where one of them puts all parsers equal.
+    """Return tau-b of each row of two tables (rows, parsers); NaN where one of them puts all parsers equal.
 
     >>> kendall(np.array([[1.0, 2.0, 3.0]]), np.array([[3.0, 2.0, 1.0]]))
     array([-1.])

@@ -37,7 +37,7 @@ class PageDifference:
 
     @property
     def difference(self) -> float:
-        """A − B."""
+        """Return a − B."""
         return self.a - self.b
 
 
@@ -59,8 +59,8 @@ class Comparison:
 
     @property
     def gain(self) -> float | None:
-        """How much better A is than B in the primary figure: negative where it is worse, also where lower
-        values are better; None where one of both has no value.
+        """Return how much better A is than B in the primary figure: negative where it is worse, also where
+        lower values are better; None where one of both has no value.
         """
         difference = self.primary.difference
         if difference is None:
@@ -85,7 +85,7 @@ class Comparison:
         }
 
     def info(self, figure: str) -> FigureInfo:
-        """What a figure is."""
+        """Return the metadata of a figure."""
         return next(info for info in self.infos if info.name == figure)
 
     def _repr_html_(self) -> str:
@@ -109,7 +109,7 @@ class Comparison:
 
 
 def compare_parsers(run: Run, a: str, b: str, protocol: str | None = None) -> Comparison:
-    """A against B on the pages of one run."""
+    """Return a against B on the pages of one run."""
     for name in (a, b):
         require_known("parser", name, parsers_of(run))
     summary = _summary(run, protocol)
@@ -134,7 +134,7 @@ class RunComparison:
         return html_lines(head) + "".join(comparison._repr_html_() for comparison in self.comparisons)
 
     def drops(self, below: float = 0.0) -> list[Comparison]:
-        """Parsers whose primary figure is worse, and by more than allowed."""
+        """Return parsers whose primary figure is worse, and by more than allowed."""
         if math.isnan(below):
             raise UsageError("A difference that is allowed must be a number.")
         worse = (c for c in self.comparisons if c.primary.state == "worse")
@@ -171,8 +171,8 @@ def slice_differences(a: tuple[Summary, str], b: tuple[Summary, str]) -> list[Sl
 
 
 def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparison:
-    """Every parser that both runs have, on the pages of both. UsageError if they are of different corpora,
-    pages, or protocol versions, or share no parser.
+    """Return every parser that both runs have, on the pages of both. Raise UsageError if they are of
+    different corpora, pages, or protocol versions, or share no parser.
     """
     old_names, new_names = set(parsers_of(old)), set(parsers_of(new))
     shared = sorted(old_names & new_names)
@@ -215,12 +215,14 @@ def require_same_pages(old: RunTables, new: RunTables) -> None:
 
 
 def parsers_of(run: Run) -> list[str]:
-    """The parsers that have rows in a run."""
+    """Return the parsers that have rows in a run."""
     return sorted(run.table("parses")["parser"].unique())
 
 
 def _summary(run: Run, protocol: str | None) -> Summary:
-    """The summary of a protocol, given by its spec or by its name; by default the first one of the run."""
+    """Return the summary of a protocol, given by its spec or by its name; by default the first one of the
+    run.
+    """
     return run.summary(str(get_protocol(protocol)) if protocol else next(iter(run.protocols), None))
 
 
@@ -250,8 +252,8 @@ def compare_sides(
     new: tuple[Summary, RunTables],
     parsers: Sequence[str],
 ) -> list[Comparison]:
-    """Each parser in the new run against itself in the old one. UsageError if they were scored in ways that
-    cannot be compared, are of different pages, or have none with a truth.
+    """Return each parser in the new run against itself in the old one. Raise UsageError if they were scored
+    in ways that cannot be compared, are of different pages, or have none with a truth.
     """
     require_comparable(old[0], new[0])
     require_same_pages(old[1], new[1])
@@ -289,13 +291,13 @@ def require_comparable(old: Summary, new: Summary) -> None:
 
 
 def main_scores(figures: Iterable[FigureSums], primary: str) -> list[FigureSums]:
-    """The main scores, the primary one first."""
+    """Return the main scores, the primary one first."""
     main = [f for f in figures if f.info.main and f.info.style == "score"]
     return sorted(main, key=lambda f: f.info.name != primary)
 
 
 def _join(new: FigureSums, old: FigureSums, parsers: Sequence[str]) -> FigureSums:
-    """One figure of both runs on the pages that both have; each parser is there twice."""
+    """Return one figure of both runs on the pages that both have; each parser is there twice."""
     shared = sorted(set(new.samples) & set(old.samples))
     sums: dict[str, Floats] = {}
     variance: dict[str, RunVariance] = {}
@@ -322,5 +324,5 @@ def _comparison(figures: Sequence[FigureSums], verdicts: Sequence[Verdict], a: s
 
 
 def extent(figure: FigureSums) -> str:
-    """On what a figure is compared, as it is said everywhere: all pages with truth, and their documents."""
+    """Return the basis of a comparison in the usual words: all pages with truth, and their documents."""
     return f"{counted(len(figure.samples), 'page')} of {counted(len(set(figure.documents)), 'document')}"

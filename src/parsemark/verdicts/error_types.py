@@ -58,7 +58,7 @@ class Errors:
     looks_inside: bool = False  # whether the protocol tells errors inside of a pair
 
     def counts(self, parser: str) -> dict[str, tuple[int, int]]:
-        """Type of error to the number of elements that have it, and of errors in them."""
+        """Return the type of error to the number of elements that have it, and of errors in them."""
         own = self.rows.filter(pl.col("parser") == parser).group_by("error", maintain_order=True)
         return {error: (n, total) for error, n, total in own.agg(pl.len(), pl.col("n").sum()).iter_rows()}
 
@@ -170,14 +170,14 @@ def error_counts(rows: pl.DataFrame | None, parser: str) -> dict[str, Counter[st
 
 
 def _size(element: Element) -> int:
-    """How much there is to explain, in cells."""
+    """Return how much there is to explain, in cells."""
     if element.table is not None:
         return element.table.n_cells
     return len(element.html or element.latex or element.text or "") // _CHARACTERS_PER_CELL
 
 
 def _answered(source: ScoredRun) -> pl.DataFrame:
-    """One truth with what answers it: `sample`, `parser`, `element`, `pieces`, the worst first."""
+    """Return one truth with what answers it: `sample`, `parser`, `element`, `pieces`, the worst first."""
     single = (pl.col("truth").list.len() == 1) & (pl.col("pred").list.len() > 0)
     pairs = source.matches.filter(single).select(
         "sample",
@@ -193,7 +193,7 @@ def _answered(source: ScoredRun) -> pl.DataFrame:
 
 
 def _elements(source: ScoredRun, pairs: pl.DataFrame) -> Iterator[tuple[Key, Element, list[Element]]]:
-    """The truths, each with what answers it, as the run stores them."""
+    """Yield the truths, each with what answers it, as the run stores them."""
     samples = source.scan("samples").join(pairs.lazy().select("sample"), on="sample", how="semi")
     truths = _read(samples.select("sample", pl.lit("").alias("parser"), pl.col("truth").alias("json")))
     predictions = source.scan("predictions").join(
@@ -208,7 +208,7 @@ def _elements(source: ScoredRun, pairs: pl.DataFrame) -> Iterator[tuple[Key, Ele
 
 
 def _read(rows: pl.LazyFrame) -> dict[Key, Element]:
-    """(sample, parser, id) to the element; what cannot be read has no explanation."""
+    """Return (sample, parser, id) to the element; what cannot be read has no explanation."""
     found: dict[Key, Element] = {}
     # Few rows of a table that may be large: only these are held.
     for sample, parser, text in rows.collect(engine="streaming").iter_rows():

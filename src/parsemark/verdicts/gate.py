@@ -72,12 +72,12 @@ class GateResult:
 
     @property
     def passed(self) -> bool:
-        """Whether all did."""
+        """Return whether all did."""
         return all(check.passed for check in self.checks)
 
     @property
     def failed(self) -> list[GateCheck]:
-        """Those that did not."""
+        """Return the checks that failed."""
         return [check for check in self.checks if not check.passed]
 
 
@@ -227,7 +227,7 @@ def save_baseline(run: Run, folder: Path) -> Path:
 def _not_checked(
     checks: Iterable[GateCheck], info: FigureInfo, limits: GateLimits, parsers: Sequence[str]
 ) -> list[Skipped]:
-    """Name what was to be looked at and could not: figures that are not defined, too few pages measured."""
+    """Return the checks that could not run: figures that are not defined, too few pages measured."""
     done = {(check.parser, check.name) for check in checks}
     wanted = [(name, f"{info.label} is not defined in both runs") for name in limits.needing_both(info)]
     wanted += [(title, "too few pages have it in both runs") for _, title, _ in limits.ratios]
@@ -235,7 +235,7 @@ def _not_checked(
 
 
 def _verdict(parser: str, comparison: Comparison, changes: PageChanges) -> str:
-    """Say in a sentence what became of a parser."""
+    """Return the verdict on a parser in a sentence."""
     n_pages = len(changes.same) + len(changes.differ)
     pages, verdict = counted(n_pages, "page"), comparison.primary
     if n_pages and not changes.differ:

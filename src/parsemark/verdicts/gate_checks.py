@@ -78,13 +78,13 @@ class GateLimits:
 
     @property
     def ratios(self) -> list[tuple[str, str, float]]:
-        """Column, name and limit of each ratio that is to be checked."""
+        """Return column, name and limit of each ratio that is to be checked."""
         cpu_s, memory = self.max_slowdown, self.max_memory
         wanted = ("cpu_s", "CPU time", cpu_s), ("peak_memory_mb", "peak memory", memory)
         return [(column, title, allowed) for column, title, allowed in wanted if allowed is not None]
 
     def needing_both(self, info: FigureInfo) -> list[str]:
-        """The names of the checks of the primary figure that are wanted."""
+        """Return the names of the checks of the primary figure that are wanted."""
         wanted = (
             (self.interval, f"{info.label}: {BEYOND_CHANCE}"),
             (self.max_drop is not None, f"{info.label}: {_PLAIN}"),
@@ -107,7 +107,7 @@ class GateCheck:
 
     @property
     def question(self) -> str:
-        """What it answers."""
+        """Return the question that the check answers."""
         return next((words for end, words in QUESTIONS.items() if self.name.endswith(end)), "")
 
 
@@ -144,11 +144,11 @@ class GateSide:
         return cls(summary, run.run_tables(summary.protocol))
 
     def match_errors(self, shown: Presentation) -> pl.DataFrame:
-        """The errors that matches show by themselves."""
+        """Return the errors that matches show by themselves."""
         return match_errors(ScoredTables(self.summary, shown, lambda name: self.tables.frame(name).lazy()))
 
     def found_tables(self, parser: str) -> set[tuple[str, str]]:
-        """(sample, truth) of every true table that is found, under the rule of the leaderboard."""
+        """Return (sample, truth) of every true table that is found, under the rule of the leaderboard."""
         rule, theta = self.summary.settings.get("match"), float(self.summary.settings.get("theta", "-inf"))
         own = (pl.col("parser") == parser) & (pl.col("category") == _TABLE) & (pl.col("truth").list.len() > 0)
         rows = self.tables.read("matches", "sample", "rule", "truth", "pred", "overlap", where=own)
@@ -162,7 +162,9 @@ class GateSide:
         }
 
     def failing(self, parser: str) -> dict[str, str]:
-        """Pages without an answer, and pages on which the protocol itself broke, each with the reason."""
+        """Return pages without an answer, and pages on which the protocol itself broke, each with the
+        reason.
+        """
         rows = self.tables.parses.filter((pl.col("parser") == parser) & (pl.col("status") != "ok"))
         broken = broken_pages(self.tables).get(parser, {})
         return {sample: f"{Status.METRIC_FAILED}: {one_line(why)}" for sample, why in broken.items()} | {
@@ -207,7 +209,9 @@ class PageChanges:
         return PageChanges(same, changes.differ, gains, before, now, emptied)
 
     def state(self, sample: str) -> int:
-        """1 where a page got better, -1 where it got worse: by its score; if that stayed, by its errors."""
+        """Return 1 where a page got better, -1 where it got worse: by its score; if that is unchanged, by its
+        errors.
+        """
         gain = self.gains.get(sample, 0.0)
         if abs(gain) <= MIN_CHANGE:
             gain = sum(self.before.get(sample, {}).values()) - sum(self.now.get(sample, {}).values())
@@ -215,7 +219,7 @@ class PageChanges:
 
     @property
     def unjudged(self) -> list[str]:
-        """Pages whose output changed, and neither score nor errors did."""
+        """Return pages whose output changed, while neither score nor errors did."""
         return sorted(
             s for s in self.differ
             if s not in self.gains and self.before.get(s, {}) == self.now.get(s, {}) and s not in self.emptied
@@ -223,7 +227,7 @@ class PageChanges:
 
 
 def _empty(side: GateSide, parser: str, samples: Sequence[str]) -> list[str]:
-    """Those of these pages on which an output says nothing."""
+    """Return those of these pages for which an output is empty."""
     if not samples:
         return []
     own = (pl.col("parser") == parser) & pl.col("sample").is_in(samples) & pl.col("prediction").is_not_null()
@@ -400,7 +404,7 @@ def worse_pages(
 
 
 def _why(counts: Sequence[Mapping[str, Mapping[str, int]]], sample: str, kinds: Sequence[ErrorKind]) -> str:
-    """Say which types of errors a page has more or fewer of than before."""
+    """Return the error types of which a page has more or fewer than before."""
     before, now = (side.get(sample, {}) for side in counts)
     changed = [str(change) for change in changes_of(before, now, kinds) or () if change.old != change.new]
     return ", ".join(changed) or ("same errors, worse scores" if kinds else "worse scores")

@@ -71,12 +71,12 @@ class VersionChange:
 
     @property
     def n_better(self) -> int:
-        """How many pages have a higher value."""
+        """Return how many pages have a higher value."""
         return sum(page.difference > _SAME for page in self.pages)
 
     @property
     def n_worse(self) -> int:
-        """How many pages have a lower value."""
+        """Return how many pages have a lower value."""
         return sum(page.difference < -_SAME for page in self.pages)
 
 
@@ -93,12 +93,12 @@ class History:
 
     @property
     def steps(self) -> list[tuple[HistoryFigure, HistoryStep]]:
-        """The real steps, figure by figure."""
+        """Return the real steps, figure by figure."""
         return [(f, s) for f in self.figures for s in f.steps if s.state != "none"]
 
 
 def version_of(name: str) -> str:
-    """What stands for a version in charts and tables.
+    """Return the label of a version in charts and tables.
 
     >>> version_of("camelot@1.0.9(flavor=stream)"), version_of("camelot")
     ('1.0.9', 'own')
@@ -108,7 +108,7 @@ def version_of(name: str) -> str:
 
 
 def without_version(name: str) -> str:
-    """The name of a parser, whatever its version.
+    """Return the name of a parser, whatever its version.
 
     >>> without_version("camelot@1.0.9(flavor=stream)")
     'camelot(flavor=stream)'
@@ -117,7 +117,9 @@ def without_version(name: str) -> str:
 
 
 def version_order(name: str) -> tuple[int, tuple[tuple[int, int, str], ...]]:
-    """The key that sorts versions of one parser by age: releases, then commits, then the parser itself."""
+    """Return the key that sorts versions of one parser by age: releases, then commits, then the parser
+    itself.
+    """
     version = version_of(name)
     if version == "own" or version.startswith("git:"):
         return (2 if version == "own" else 1, ())
@@ -130,7 +132,9 @@ def version_order(name: str) -> tuple[int, tuple[tuple[int, int, str], ...]]:
 
 
 def histories_in(run: Run) -> dict[str, list[str]]:
-    """The parsers of which a run has several versions: name without version to the versions, oldest first."""
+    """Return the parsers of which a run has several versions: name without version to the versions, oldest
+    first.
+    """
     found: dict[str, list[str]] = {}
     for entry in run.manifest.parsers:
         found.setdefault(without_version(entry.name), []).append(entry.name)
@@ -138,8 +142,8 @@ def histories_in(run: Run) -> dict[str, list[str]]:
 
 
 def history_of(run: Run, versions: Sequence[str], protocol: str | None = None) -> History:
-    """What changed from version to version (names in the run, the oldest first), all scored on the same
-    pages, by a protocol, the first of the run by default. UsageError if there are fewer than two.
+    """Return what changed from version to version (names in the run, the oldest first), all scored on the
+    same pages, by a protocol, the first of the run by default. Raise UsageError if there are fewer than two.
     """
     if len(versions) < 2:
         raise UsageError("A history needs at least two versions that can be used here.")
@@ -172,8 +176,8 @@ def _output(record: ParseRecord | None) -> str:
 def history_figure(
     figure: FigureSums, versions: Sequence[str], outputs: Mapping[str, object], alpha: float
 ) -> HistoryFigure:
-    """One figure over versions, the oldest first. Two versions whose outputs are equal cannot differ in any
-    figure; `alpha`: what the steps of this figure may err by, all together.
+    """Return one figure over versions, the oldest first. Two versions whose outputs are equal cannot differ
+    in any figure; `alpha`: what the steps of this figure may err by, all together.
     """
     info = figure.info
     documents = DocumentSums(figure, list(versions))
@@ -215,8 +219,8 @@ def ratio_figure(
     pages: Mapping[str, Mapping[str, float | None]],
     alpha: float,
 ) -> HistoryFigure:
-    """Time or memory over versions, the oldest first: geometric means of the ratios of pages, wide enough for
-    a run's noise. `alpha`: what its steps may err by, all together.
+    """Return time or memory over versions, the oldest first: geometric means of the ratios of pages, wide
+    enough for a run's noise. `alpha`: what its steps may err by, all together.
     """
     points, steps, n_steps = [], [], max(1, len(versions) - 1)
     for version in versions:
@@ -254,7 +258,9 @@ def _size_figure(versions: Sequence[str], sizes: Sequence[float | None]) -> Hist
 def _change(
     figures: Sequence[FigureSums], given: Mapping[str, Mapping[str, str]], before: str, after: str
 ) -> VersionChange:
-    """Every page of the run whose output changed, with its value in the first figure, if that has one."""
+    """Return every page of the run whose output changed, with its value in the first figure, if that has
+    one.
+    """
     known: dict[str, tuple[float, float]] = {}
     for f in figures[:1]:
         values = zip(f.samples, f.page_values(after), f.page_values(before), strict=True)

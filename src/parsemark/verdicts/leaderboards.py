@@ -50,7 +50,7 @@ class Submission:
 
     @property
     def created(self) -> str:
-        """When the run was begun."""
+        """Return the start time of the run."""
         return self.manifest.created
 
 
@@ -73,12 +73,12 @@ class Entry:
 
     @property
     def is_imported(self) -> bool:
-        """Whether its outputs were made elsewhere, so that nothing says what made them."""
+        """Return whether its outputs were made elsewhere, so that nothing says what made them."""
         return self.parser.fingerprint.startswith(IMPORTED)
 
     @cached_property
     def name(self) -> str:
-        """The name under which it is shown: its own one only where it may have it."""
+        """Return the name under which it is shown: its own one only where it may have it."""
         own, by = self.parser.name, self.submission.index.submitter
         if self.is_imported:
             return f"{own} (imported outputs{f' of {by}' if by else ''})"
@@ -88,20 +88,22 @@ class Entry:
 
     @property
     def version(self) -> str:
-        """The version of its own package as well as we can tell, else the start of its fingerprint."""
+        """Return the version of its own package as well as we can tell, else the start of its fingerprint."""
         name = self.parser.name.partition("(")[0]
         own = [v for k, v in self.parser.versions.items() if k.startswith(name)]
         known = own or list(self.parser.versions.values())
         return known[0] if known else self.parser.fingerprint.removeprefix("imported ")[:8]
 
     def contradicts(self, other: "Entry") -> bool:
-        """Whether both say that one and the same code is of different versions: one of them is wrong."""
+        """Return whether both say that one and the same code is of different versions: one of them is
+        wrong.
+        """
         own, others = self.parser, other.parser
         return own.fingerprint == others.fingerprint and own.versions != others.versions
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """What makes two runs of a parser the same version of it."""
+        """Return the key that makes two runs of a parser the same version of it."""
         versions = ",".join(f"{k} {v}" for k, v in sorted(self.parser.versions.items()))
         return self.name, self.parser.fingerprint, versions
 
@@ -121,14 +123,14 @@ class Leaderboard:
 
     @property
     def key(self) -> str:
-        """Name of its folder: made by us."""
+        """Return the name of its folder: made by us."""
         parts = self.protocol, self.comparability, self.corpus.hash, self.pages, self.rule
         identity = "\0".join(map(str, parts))
         return f"leaderboard-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
 
     @property
     def is_ours(self) -> bool:
-        """Whether this parsemark has the protocol in that version, and can put results together."""
+        """Return whether this parsemark has the protocol in that version, and can put results together."""
         try:
             return get_protocol(self.protocol).comparability == self.comparability
         except ParsemarkError:
@@ -136,11 +138,13 @@ class Leaderboard:
 
     @property
     def is_partial(self) -> bool:
-        """Whether it holds some pages of the corpus only."""
+        """Return whether it holds some pages of the corpus only."""
         return self.n_pages < self.corpus.n_samples
 
     def latest(self) -> dict[str, Entry]:
-        """The newest entry of each parser, by its name; of those that contradict each other the first."""
+        """Return the newest entry of each parser, by its name; of those that contradict each other the
+        first.
+        """
         found: dict[str, Entry] = {}
         for entry in self.entries:
             if not any(entry.name == old.name and entry.contradicts(old) for old in found.values()):
@@ -148,11 +152,11 @@ class Leaderboard:
         return found
 
     def disputes(self, entry: Entry) -> list[Entry]:
-        """Entries that give other versions for the same fingerprint."""
+        """Return entries that give other versions for the same fingerprint."""
         return [other for other in self.entries if other.contradicts(entry)]
 
     def history(self) -> dict[str, Entry]:
-        """All entries by a name that tells them apart."""
+        """Return all entries by a name that tells them apart."""
         named: dict[str, Entry] = {}
         for entry in self.entries:
             label = f"{entry.name} · {entry.version}"
@@ -163,7 +167,7 @@ class Leaderboard:
 
 
 def read_submissions(paths: Iterable[Path]) -> tuple[list[Submission], list[Refused]]:
-    """All bundles in files and folders; one that cannot be read costs itself."""
+    """Return all bundles in files and folders; one that cannot be read costs itself."""
     read: list[Submission] = []
     refused: list[Refused] = []
     for given in paths:
@@ -223,7 +227,7 @@ def make_leaderboards(submissions: Sequence[Submission]) -> list[Leaderboard]:
 
 
 def _fixed(protocol: ProtocolEntry, summary: Summary, parser: str) -> list[tuple[str, str]]:
-    """The specs, each with its rule, under which a parser may be ranked; the preferred one first."""
+    """Return the specs, each with its rule, under which a parser may be ranked; the preferred one first."""
     stated = summary.settings.get("match", "")
     try:
         recipe = get_protocol(protocol.spec)
@@ -237,7 +241,7 @@ def _fixed(protocol: ProtocolEntry, summary: Summary, parser: str) -> list[tuple
 
 @lru_cache(maxsize=512)
 def builtin_worker(name: str) -> str | None:
-    """The hash of the worker that a built-in parser runs; None for a name that is free."""
+    """Return the hash of the worker that a built-in parser runs; None for a name that is free."""
     script = builtin_scripts().get(name.partition("(")[0].partition("@")[0])
     return None if script is None else file_sha256(script)
 

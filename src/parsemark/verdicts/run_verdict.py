@@ -23,7 +23,7 @@ MILLION = 1_000_000
 
 
 def scored_records(run: Run, protocol: str) -> list[ParseRecord]:
-    """The parses of a run without those of files that are in no score."""
+    """Return the parses of a run without those of files that are in no score."""
     gone = unscored(run.run_tables(protocol))
     return [record for record in run.records() if record.sample not in gone]
 
@@ -37,11 +37,11 @@ class Terms:
 
     @classmethod
     def of(cls, run: Run, cpu_hour_usd: float | None = None) -> Terms:
-        """Those of the parsers of a run."""
+        """Return the terms of the parsers of a run."""
         return cls({p.name: p.licence for p in run.manifest.parsers if p.licence}, cpu_hour_usd)
 
     def million_pages_usd(self, cpu_s: float | None, service_usd: float | None) -> float | None:
-        """Dollars for a million pages, of which one takes so much; None without a price."""
+        """Return dollars for a million pages, of which one takes so much; None without a price."""
         priced = [] if self.cpu_hour_usd is None or cpu_s is None else [cpu_s / 3600 * self.cpu_hour_usd]
         priced += [service_usd] if service_usd else []
         return sum(priced) * MILLION if priced else None
@@ -119,7 +119,9 @@ class BestOnKind:
 
 
 def best_on_kinds(summary: Summary) -> list[BestOnKind]:
-    """The best parser of each kind that enough pages are of and others are not; if level, the overall one."""
+    """Return the best parser of each kind that enough pages are of and others are not; if level, the overall
+    one.
+    """
     best, info = summary.ranking.best, summary.info(summary.primary)
     n_all = summary.counts.get("pages", math.inf)
     sign, found = 1 if info.higher_is_better else -1, []
@@ -137,7 +139,9 @@ def best_on_kinds(summary: Summary) -> list[BestOnKind]:
 
 
 def _better_elsewhere(summary: Summary) -> list[str]:
-    """Kinds of pages on which another parser is far ahead of the best one, the largest distance first."""
+    """Return kinds of pages on which another parser is far ahead of the best one, the largest distance
+    first.
+    """
     top = summary.info(summary.primary).top or 1.0
     ahead = [k for k in best_on_kinds(summary) if abs(k.score - k.overall) >= WEAK_BY * top]
     ahead.sort(key=lambda k: (-abs(k.score - k.overall), -k.n))
@@ -166,7 +170,7 @@ def _fails_on(summary: Summary, best: str, records: Sequence[ParseRecord]) -> li
 
 
 def _settled_by(best: str, other: str, verdict: Verdict, needs_labels: bool) -> list[str]:
-    """Say how many more documents would separate two parsers at today's difference; or nothing."""
+    """Return how many more documents would separate two parsers at today's difference; or nothing."""
     if not verdict.difference or verdict.low is None or verdict.high is None:
         return []
     half = (verdict.high - verdict.low) / 2

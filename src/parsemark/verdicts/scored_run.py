@@ -42,7 +42,7 @@ def readable_protocols(run: Run) -> tuple[list[str], dict[str, str]]:
 
 
 def _presentation(recipe: PageProtocol) -> Presentation:
-    """What is shown of a protocol; a warning says where code of another package cannot tell it."""
+    """Return the presentation of a protocol, with a warning if another package's code fails to give it."""
     try:
         return recipe.presentation()
     except Exception as error:

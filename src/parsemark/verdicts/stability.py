@@ -48,7 +48,7 @@ class VariantOutput:
 
     @property
     def moved(self) -> bool:
-        """Whether the score is another."""
+        """Return whether the score is another."""
         return self.move >= STILL
 
 
@@ -62,33 +62,35 @@ class ParserStability:
 
     @property
     def spread(self) -> float | None:
-        """The standard deviation of the score between parses."""
+        """Return the standard deviation of the score between parses."""
         known = [score for score in self.scores if math.isfinite(score)]
         return stdev(known) if len(known) > 1 else None
 
     @cached_property
     def moved(self) -> Figure:
-        """Share of pages whose score moves in any variant, with its 95 % CI."""
+        """Return the share of pages whose score moves in any variant, with its 95 % CI."""
         return self._share({row.sample for row in self.rows if row.moved})
 
     @cached_property
     def changed(self) -> Figure:
-        """Share of pages whose words or tables change in any variant."""
+        """Return the share of pages whose words or tables change in any variant."""
         return self._share({row.sample for row in self.rows if row.likeness < 1})
 
     @cached_property
     def failed(self) -> Figure:
-        """Share of pages on which it fails in any variant. Who always fails says the same, and nothing."""
+        """Return the share of pages on which it fails in any variant. Who always fails says the same, and
+        nothing.
+        """
         return self._share({row.sample for row in self.rows if row.status != Status.OK})
 
     @property
     def worst(self) -> VariantOutput | None:
-        """The largest move; None where nothing moves."""
+        """Return the largest move; None where nothing moves."""
         moved = [row for row in self.rows if row.moved]
         return max(moved, key=lambda row: (row.move, 1 - row.likeness, row.sample), default=None)
 
     def by_variant(self) -> dict[str, tuple[int, int, int]]:
-        """Of each variant, the pages that move, those whose output changes, and all of them."""
+        """Return for each variant the pages that move, those whose output changes, and all of them."""
         n_pages = Counter(row.variant for row in self.rows)
         moved = Counter(row.variant for row in self.rows if row.moved)
         changed = Counter(row.variant for row in self.rows if row.likeness < 1)
@@ -109,12 +111,12 @@ class Stability:
     left_out: Sequence[LeftOutVariant]
 
     def table(self) -> pl.DataFrame:
-        """Every row: nothing is lost."""
+        """Return every row: nothing is lost."""
         rows = [asdict(row) for own in self.parsers for row in own.rows]
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def as_json(self) -> str:
-        """All figures."""
+        """Return all figures."""
         told = {
             "score": self.figure or "likeness of outputs",
             "parsers": {
@@ -188,7 +190,7 @@ PageScores = dict[tuple[str, str], float]  # sample and parser to the score of t
 
 
 def _scores(run: Run, protocol: str | None = None) -> tuple[str, PageScores, dict[str, float]]:
-    """The label of the primary figure, its values by page and parser, and by parser, of one parse."""
+    """Return the label of the primary figure, its values by page and parser, and by parser, of one parse."""
     source = ScoredRun(run, protocol)
     sums = sums_of_parse(source.recipe, run.run_tables(source.summary.protocol))
     figure = next(f for f in sums if f.info.name == source.summary.primary)
@@ -207,7 +209,7 @@ def _row(
     outputs: tuple[Prediction, Prediction],
     scores: tuple[float | None, float | None],
 ) -> VariantOutput:
-    """One output against the one before, with the scores of both."""
+    """Return one output against the one before, with the scores of both."""
     (one, other), (before, after) = outputs, scores
     alike = likeness(one, other)
     if one.status is not other.status:
@@ -220,7 +222,7 @@ def _row(
 
 
 def likeness(one: Prediction, other: Prediction) -> float:
-    """How alike two outputs are in words, in their order, and in tables: the lesser of both.
+    """Return how alike two outputs are in words, in their order, and in tables: the lesser of both.
 
     Two failures are alike; a failure is like no output.
     """

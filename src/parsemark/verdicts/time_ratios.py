@@ -58,7 +58,7 @@ class Timing:
 
     @property
     def noise(self) -> float:
-        """Between runs, as a standard deviation of the logarithm."""
+        """Return the noise between runs, as a standard deviation of the logarithm."""
         if self.references:
             return REFERENCE_NOISE
         return RUN_NOISE if self.is_same_hardware else HARDWARE_NOISE
@@ -113,7 +113,7 @@ def time_ratio(
 def slower_pages(
     old: pl.DataFrame, new: pl.DataFrame, parser: str, column: str, timing: Timing
 ) -> tuple[str, ...]:
-    """Name the pages that take more than before, most of all first, relative to what the machine did."""
+    """Return the pages that take longer than before, the largest increase relative to the machine's first."""
     shift = math.exp(_machine_shift(old, new, parser, column, timing)[0] or 0.0)
     unit, digits = ("s", 3) if column == "cpu_s" else ("MB", 0)
     rows = [(now / before / shift, s, before, now) for s, before, now in _measured(old, new, parser, column)]
@@ -127,8 +127,8 @@ def slower_pages(
 def _machine_shift(
     old: pl.DataFrame, new: pl.DataFrame, parser: str, column: str, timing: Timing
 ) -> tuple[float | None, float]:
-    """The mean logarithm by which other parsers changed that are the same in both runs, and its standard
-    error; None where there is none.
+    """Return the mean logarithm by which other parsers changed that are the same in both runs, and its
+    standard error; None where there is none.
     """
     found = (_log_ratios(old, new, name, column) for name in timing.references if name != parser)
     others = [other for other in found if len(other) >= MIN_PAGES]
@@ -147,7 +147,9 @@ def _bounded(mean: float, values: NDArray[np.float64], noise: float) -> Ratio:
 
 
 def timed_again(old: Run, new: Run, parsers: Sequence[str], n_pages: int, timing: Timing) -> Timing:
-    """Time both versions of parsers here, in turns on pages of the new run; say what could not be timed."""
+    """Return time both versions of parsers here, in turns on pages of the new run; say what could not be
+    timed.
+    """
     pages = [
         (Path(pdf), number)
         for pdf, number in new.table("samples").select("pdf", "page_number").iter_rows()
@@ -209,7 +211,7 @@ def _log_ratios(old: pl.DataFrame, new: pl.DataFrame, parser: str, column: str) 
 def _measured(
     old: pl.DataFrame, new: pl.DataFrame, parser: str, column: str
 ) -> Iterator[tuple[str, float, float]]:
-    """Pages on which both runs measured something: their ids, and what they measured."""
+    """Return pages on which both runs measured something: their ids, and what they measured."""
     sides = [frame.filter(pl.col("parser") == parser).select("sample", column) for frame in (old, new)]
     both = sides[0].join(sides[1], on="sample", suffix="_new").drop_nulls()
     return both.filter((pl.col(column) > 0) & (pl.col(f"{column}_new") > 0)).iter_rows()

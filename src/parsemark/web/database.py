@@ -54,7 +54,7 @@ class Database:
         return connection
 
     def read(self, query: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
-        """The rows of a query."""
+        """Return the rows of a query."""
         if not hasattr(self._local, "connection"):
             self._local.connection = self._connect()
         rows: list[sqlite3.Row] = self._local.connection.execute(query, values).fetchall()
@@ -67,7 +67,7 @@ class Database:
         return future
 
     def secret(self) -> bytes:
-        """From which the values are made that pages send back; one that is none is made anew.
+        """Return the key for the values that pages send back; make a new one if it is invalid.
 
         It is kept in the table `facts` of names and values.
         """

@@ -59,19 +59,19 @@ def _templates() -> Environment:
 
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
-    """A page; all values are escaped."""
+    """Return a page; all values are escaped."""
     text = _templates().get_template(template).render(csrf=request.state.csrf, **values)
     return HTMLResponse(text.encode("utf-8", "replace"), status)
 
 
 def answer(data: Any, status: int = 200) -> Response:
-    """JSON for our own scripts."""
+    """Return JSON for our own scripts."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False)
     return Response(text, status, media_type="application/json")
 
 
 async def body_of(request: Request) -> dict[str, Any]:
-    """The JSON object that a script of ours sent."""
+    """Return the JSON object that a script of ours sent."""
     try:
         data = mended(json.loads(await request.body(), parse_int=_whole, parse_constant=_no_number))
     except (ValueError, RecursionError) as error:
@@ -85,7 +85,7 @@ _MAX_DIGITS = 18
 
 
 def _whole(digits: str) -> int:
-    """A whole number that a database and a float can hold."""
+    """Return a whole number that a database and a float can hold."""
     if len(digits) > _MAX_DIGITS:
         raise ValueError("a number is too large")
     return int(digits)
@@ -96,13 +96,13 @@ def _no_number(name: str) -> float:
 
 
 def printable(text: str) -> str:
-    """The text on one line, without what cannot be seen."""
+    """Return the text on one line, without what cannot be seen."""
     shown = "".join(c for c in unicodedata.normalize("NFC", text) if unicodedata.category(c)[0] != "C")
     return " ".join(shown.split())
 
 
 def person_name(name: object) -> str:
-    """What somebody calls themselves."""
+    """Return the name that somebody entered."""
     clean = printable(name) if isinstance(name, str) else ""
     if not 1 <= len(clean) <= 60:
         raise BadRequestError("A name has 1 to 60 characters.")
@@ -110,7 +110,7 @@ def person_name(name: object) -> str:
 
 
 def nonce_of(data: Mapping[str, Any]) -> str:
-    """By which a request that is sent twice is known."""
+    """Return the value that identifies a request that is sent twice."""
     nonce = data.get("nonce")
     if not isinstance(nonce, str) or re.fullmatch(r"[\w-]{8,64}", nonce) is None:
         raise BadRequestError("The request has no nonce.")
@@ -119,7 +119,7 @@ def nonce_of(data: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=128)
 def _asset(name: str) -> bytes | None:
-    """An asset by its path. Names with anything but plain parts are unknown."""
+    """Return an asset by its path. Names with anything but plain parts are unknown."""
     parts = name.split("/")
     if any(not part or part.startswith(".") or "\\" in part or "\0" in part for part in parts):
         return None
@@ -140,7 +140,7 @@ async def _serve_asset(request: Request) -> Response:
 
 
 def build_app(routes: Sequence[BaseRoute], guard: Guard) -> Any:
-    """An app of these routes, with assets, behind the guard."""
+    """Return an app of these routes, with assets, behind the guard."""
 
     async def explain(_: Request, error: Exception) -> Response:
         if isinstance(error, BadRequestError):
@@ -165,20 +165,20 @@ class Address:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """Names under which it may be addressed."""
+        """Return names under which it may be addressed."""
         if self.token is not None:
             return frozenset()
         return frozenset({"localhost", "127.0.0.1", "[::1]", self.host})
 
     def link(self, path: str = "/") -> str:
-        """An address to open in a browser."""
+        """Return an address to open in a browser."""
         shown = self.host if self.host not in ("0.0.0.0", "::") else socket.gethostname()
         shown = f"[{shown}]" if ":" in shown else shown
         return f"http://{shown}:{self.port}{path}" + (f"?token={self.token}" if self.token else "")
 
 
 def choose_address(host: str, port: int) -> Address:
-    """Loopback needs no token; any other interface gets one."""
+    """Return the address: loopback needs no token; any other interface gets one."""
     if not 0 <= port <= 65535:
         raise UsageError(f"There is no port {port}.")
     return Address(host, port, None if _is_loopback(host) else secrets.token_urlsafe(24))
@@ -192,7 +192,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def open_socket(address: Address) -> tuple[socket.socket, Address]:
-    """A socket that listens, and the address with the port that it got (0 asks for any)."""
+    """Return a socket that listens, and the address with the port that it got (0 asks for any)."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -230,7 +230,7 @@ MAX_CONNECTIONS = 256
 
 
 def _patient_protocol() -> type:
-    """HTTP in which whoever does not finish the head of a request keeps nobody else out."""
+    """Return an HTTP protocol in which a client with an unfinished request head blocks nobody else."""
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     opened: set[Any] = set()
@@ -279,7 +279,7 @@ class _OncePerMinute(logging.Filter):
         self._next = 0.0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether a message is written, without its traceback."""
+        """Return whether a message is written, without its traceback."""
         record.exc_info = record.exc_text = None
         now = time.monotonic()
         if now < self._next:
@@ -293,7 +293,7 @@ _SHORT_S = 60.0
 
 
 def keep_serving() -> bool:
-    """Go on in a child process, which is started anew if it crashes; this process watches it and listens.
+    """Continue in a child process, which is restarted if it crashes; this process watches it and listens.
 
     To be called before anything is opened but the socket. It returns in the child, whether that is the first
     one; in the process that watches it ends with the program. A crash loses nothing: what people were told is
@@ -323,7 +323,7 @@ def keep_serving() -> bool:
 
 
 def _wait_for(pid: int) -> int:
-    """The exit code of the child, as `subprocess` gives it; signals to us are its business."""
+    """Return the exit code of the child, as `subprocess` gives it; signals to us are its business."""
 
     def pass_on(number: int, _: object) -> None:
         with contextlib.suppress(ProcessLookupError):

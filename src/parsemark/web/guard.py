@@ -58,7 +58,7 @@ class Guard:
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
     def around(self, app: App) -> App:
-        """The app behind these rules."""
+        """Return the app behind these rules."""
 
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] != "http":
@@ -95,7 +95,7 @@ class Guard:
         return guarded
 
     def csrf(self, browser: str) -> str:
-        """The value that our pages send back with whatever they write."""
+        """Return the value that our pages send back with whatever they write."""
         return hmac.new(self.secret, browser.encode(), hashlib.sha256).hexdigest()
 
     def _refusal(self, request: Request, browser: str) -> Response | None:
@@ -107,7 +107,7 @@ class Guard:
         return None if request.method in _SAFE else self._forged(request, browser)
 
     def _forged(self, request: Request, browser: str) -> Response | None:
-        """A refusal for what was not sent by a page of ours."""
+        """Return a refusal for what was not sent by a page of ours."""
         origin = request.headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
             return PlainTextResponse("Requests from other sites are refused.", 403)
@@ -119,7 +119,7 @@ class Guard:
         return None
 
     def _without_token(self, request: Request) -> Response | None:
-        """A response for browsers that have no token yet, or that just brought it in a link."""
+        """Return a response for browsers that have no token yet, or that just brought it in a link."""
         expected = (self.token or "").encode()
         given = request.query_params.get("token")
         if given is not None and request.method in _SAFE:
@@ -136,7 +136,7 @@ class Guard:
         return None
 
     async def _body(self, receive: Receive, request: Request) -> bytes | None:
-        """The whole body; None if it is too large, whatever its header says."""
+        """Return the whole body; None if it is too large, whatever its header says."""
         if request.method in _SAFE:
             return b""
         declared = request.headers.get("content-length", "0")
@@ -179,7 +179,7 @@ def _is_browser(value: str | None) -> bool:
 
 
 def _host(header: str) -> str:
-    """The name in a Host header, without the port."""
+    """Return the name in a Host header, without the port."""
     if header.startswith("["):
         return header.partition("]")[0] + "]"
     return header.partition(":")[0].lower()

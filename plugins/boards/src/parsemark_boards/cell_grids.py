@@ -40,7 +40,7 @@ class CellGrid:
     slots: tuple[tuple[Place | None, ...], ...]
 
     def neighbours(self, cell: Place, direction: Direction) -> set[Place]:
-        """The next cells in a direction; empty slots are skipped over."""
+        """Return the next cells in a direction; empty slots are skipped over."""
         (row, col), (rowspan, colspan) = cell, self.spans[cell]
         if direction in ("up", "down"):
             steps = range(row - 1, -1, -1) if direction == "up" else range(row + rowspan, len(self.slots))
@@ -59,7 +59,9 @@ class CellGrid:
                 raise IndexError("a cell with a rowspan reaches below its table")
 
     def reached(self, cell: Place, direction: Direction, headings: frozenset[Place]) -> set[Place]:
-        """The headings met on the way from a cell; where there are none, the cells at the way's ends."""
+        """Return the headings met on the way from a cell; where there are none, the cells at the way's
+        ends.
+        """
         seen: set[Place] = set()
         todo, met, ends = {cell}, set(), set()
         while todo:
@@ -128,7 +130,9 @@ def grid_of(rows: Sequence[Sequence[CellSpec]], budget: int = MAX_SLOTS) -> Cell
 
 
 def pipe_tables(text: str, is_rule: Callable[[str], bool]) -> Iterator[tuple[int, list[list[str]]]]:
-    """Runs of two lines or more with a `|`: the first one's number, and cells by rows but those of a rule."""
+    """Yield runs of two lines or more with a `|`: the first one's number, and cells by rows but those of a
+    rule.
+    """
     at = 0
     for has_pipe, run in groupby(text.strip().split("\n"), lambda line: "|" in line):
         lines = list(run)
@@ -159,7 +163,8 @@ def _within(budget: int) -> None:
 def html_grids(
     text: str, text_of: Callable[[Tag], str], *, max_span: int | None = None, budget: int | None = None
 ) -> list[CellGrid]:
-    """Every table element of an HTML text that has a cell, nested ones again by themselves, within bounds.
+    """Return every table element of an HTML text that has a cell, nested ones again by themselves, within
+    bounds.
 
     When `text_of` says what a cell says, its `<br>` are line ends. `max_span` is the most that a span counts,
     but a rowspan of 0, which goes to the end of its table; `budget` are the slots, rows and cells that all
@@ -204,7 +209,7 @@ def _spec(cell: Tag, text_of: Callable[[Tag], str], rows_left: int, in_head: boo
 
 
 def _span(raw: Any) -> int:
-    """A span as a positive number; 1 for anything else."""
+    """Return a span as a positive number; 1 for anything else."""
     try:
         return max(1, int(raw))
     except (TypeError, ValueError):

@@ -72,7 +72,7 @@ class MeasuredProtocol(PageProtocol):
 
     @cached_property
     def infos(self) -> Sequence[FigureInfo]:
-        """What it says of figures; the one that ranks first."""
+        """Return the metadata of the figures; the one that ranks comes first."""
         return tuple(read_figures(package_of(self)).values())
 
     @abstractmethod
@@ -116,7 +116,7 @@ class MeasuredProtocol(PageProtocol):
         return PageScores(scores=rows)
 
     def result_files(self, board: BoardRun) -> Files:
-        """The numbers of each parser; benchmarks that have files of their own write those."""
+        """Return the numbers of each parser; benchmarks that have files of their own write those."""
         for parser in board.parsers:
             yield f"{parser}_scores.json", as_json(board.figures(parser))
 
@@ -125,12 +125,12 @@ class MeasuredProtocol(PageProtocol):
         return Presentation(result_files=self.result_files)
 
     def summary_of(self, tables: RunTables, sums: Sequence[FigureSums], **parts: Any) -> Summary:
-        """The summary, with the version of the rules, and a note on truth that cannot be read."""
+        """Return the summary, with the version of the rules, and a note on truth that cannot be read."""
         parts["settings"] = {"rules": self.rules_version, **parts.get("settings", {})}
         return super().summary_of(tables, sums, **{"notes": _unreadable_notes(tables), **parts})
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
-        """Means over pages, or over what pages have several of."""
+        """Return means over pages, or over what pages have several of."""
         import polars as pl
 
         from parsemark.protocols.run_scores.aggregate import mean_sums, run_sums
@@ -141,7 +141,7 @@ class MeasuredProtocol(PageProtocol):
         return [*means, *run_sums(tables)]
 
     def mean_of_means(self, parts: Sequence[FigureSums]) -> FigureSums:
-        """The mean of some of its figures, which `figures.toml` has apart."""
+        """Return the mean of some of its figures, which `figures.toml` has apart."""
         from parsemark.protocols.run_scores.aggregate import mean_of_figures
 
         [info] = read_figures(package_of(self), "of_means").values()
@@ -154,7 +154,7 @@ def package_of(protocol: PageProtocol) -> str:
 
 
 def _unreadable_notes(tables: RunTables) -> list[str]:
-    """What to say of pages whose elements make no truth for the benchmark."""
+    """Return notes on pages whose elements make no truth for the benchmark."""
     import polars as pl
 
     lost = tables.read("scores", "sample", "message", where=pl.col("message").str.starts_with(UNREADABLE))

@@ -19,7 +19,8 @@ _SHORT = 3  # pieces of a pattern below this length are not looked up; the text 
 def between(
     text: str, opening: re.Pattern[str], closing: re.Pattern[str], least: int = 0
 ) -> Iterator[tuple[int, int, int, int]]:
-    """What `opening(.*?)closing` with dotall finds, in linear time: start, start and end of the group, end.
+    """Yield the matches of `opening(.*?)closing` with dotall, in linear time: start, start and end of the
+    group, end.
 
     Where no closing follows an opening, none follows a later one. `opening` must not run back over many
     characters; those that end with `>` are not looked for behind the last one.
@@ -46,7 +47,7 @@ class _Steps:
 
 
 def near(pattern: str, text: str, k: int) -> list[Place]:
-    """The places of a pattern with at most `k` edits, overlapping ones merged, by their start.
+    """Return the places of a pattern with at most `k` edits, overlapping ones merged, by their start.
 
     TooHardError where that takes more than `MAX_STEPS` steps.
 
@@ -85,7 +86,7 @@ def _by_pieces(pattern: str, text: str, k: int, steps: _Steps) -> Iterator[Place
 
 
 def _expand(wanted: str, text: str, most: int, steps: _Steps) -> tuple[int, int] | None:
-    """The fewest edits between `wanted` and a prefix of `text`, with the longest such prefix."""
+    """Return the fewest edits between `wanted` and a prefix of `text`, with the longest such prefix."""
     if text.startswith(wanted):
         return 0, len(wanted)  # nothing is nearer, and any longer prefix is farther
     if len(wanted) <= max(2 * most, 10):
@@ -111,7 +112,7 @@ def _expand_short(wanted: str, text: str, most: int, steps: _Steps) -> tuple[int
 
 
 def _expand_long(wanted: str, text: str, most: int, steps: _Steps) -> tuple[int, int] | None:
-    """As before, following only entries within a bound that falls with what was found."""
+    """Expand long patterns, following only entries within a bound that falls with each match."""
     best, length = len(wanted), 0
     row = {j: j for j in range(min(most, len(wanted)) + 1)}
     far = len(wanted) + len(text) + 1
@@ -155,7 +156,7 @@ def _by_scan(pattern: str, text: str, k: int, steps: _Steps) -> Iterator[Place]:
 
 
 def _followed(pattern: str, character: str, k: int, candidate: _Candidate, *, last: bool) -> list[_Candidate]:
-    """What becomes of a candidate at the next character of the text."""
+    """Return the successors of a candidate at the next character of the text."""
     start, p, d = candidate
     if pattern[p] == character:
         return [(start, p + 1, d)]
@@ -173,7 +174,7 @@ def _followed(pattern: str, character: str, k: int, candidate: _Candidate, *, la
 
 
 def _consolidated(found: Iterator[Place]) -> list[Place]:
-    """The best of each heap of overlapping places: fewest edits, then longest, then first."""
+    """Return the best of each heap of overlapping places: fewest edits, then longest, then first."""
     hull_end = -1
     heap = 0
 

@@ -58,7 +58,7 @@ class ReferenceElement(TruthModel):
     @field_validator("coordinates", mode="wrap")
     @classmethod
     def _drops_bad_corners(cls, value: Any, read: ValidatorFunctionWrapHandler) -> Any:
-        """Corners count for no score: an element whose corners cannot be read has no place."""
+        """Drop unreadable corners, which count for no score: the element then has no place."""
         try:
             return read(value)
         except ValueError:
@@ -66,7 +66,7 @@ class ReferenceElement(TruthModel):
 
     @property
     def kind(self) -> str:
-        """The category, whatever its case."""
+        """Return the category, whatever its case."""
         return self.category.lower()
 
     @model_validator(mode="after")

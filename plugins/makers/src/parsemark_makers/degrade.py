@@ -86,7 +86,7 @@ class Degraded(Maker):
 
     @cached_property
     def severities(self) -> tuple[int, ...]:
-        """The severities as numbers; none if they are random.
+        """Return the severities as numbers; none if they are random.
 
         >>> Degraded(severity=("1-3", "5")).severities
         (1, 2, 3, 5)
@@ -146,7 +146,7 @@ class Damage:
     severity: int | None = None
 
     def attributes(self) -> dict[str, AttributeValue]:
-        """As recorded on the page."""
+        """Return the values as recorded on the page."""
         strengths = {name: getattr(self, name) for name in _STRENGTHS}
         done = (*strengths.values(), self.angle, self.blur_px, self.noise, self.stamp)
         return {
@@ -192,7 +192,7 @@ def draw_damage(options: Degraded, page_id: str, severity: int | None = None) ->
 
 
 def damage_picture(picture: Image.Image, damage: Damage, page_id: str) -> Image.Image:
-    """The degraded picture, of the same size."""
+    """Return the degraded picture, of the same size."""
     result = picture.convert("RGB")
     if damage.low_ink:
         result = _low_ink(result, damage.low_ink, _dice("ink", page_id))
@@ -230,7 +230,7 @@ def damage_picture(picture: Image.Image, damage: Damage, page_id: str) -> Image.
 
 
 def turn_box(box: Box, degrees: float, frame: Box) -> Box:
-    """The hull of a box after a rotation about the centre of the frame, cut at its edges."""
+    """Return the hull of a box after a rotation about the centre of the frame, cut at its edges."""
     if not degrees:
         return box
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
@@ -254,18 +254,18 @@ def _moved(element: Element, damage: Damage, frame: Box) -> Element:
 
 
 def _dice(concern: str, page_id: str) -> np.random.Generator:
-    """The same for a page at each severity."""
+    """Return the same for a page at each severity."""
     digest = hashlib.sha256(f"{concern}:{page_id}".encode()).digest()
     return np.random.default_rng(int.from_bytes(digest[:8], "big"))
 
 
 def _darkened(picture: Image.Image, light: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Image.Image:
-    """The picture times what is left of the light, from 0 to 1 (rows, columns, or both)."""
+    """Return the picture times what is left of the light, from 0 to 1 (rows, columns, or both)."""
     return Image.fromarray(np.clip(np.asarray(picture, np.float32) * light, 0, 255).astype(np.uint8))
 
 
 def _low_ink(picture: Image.Image, strength: float, dice: np.random.Generator) -> Image.Image:
-    """Stripes and patches in which the print is pale, as of a cartridge that runs out."""
+    """Draw stripes and patches in which the print is pale, as of a cartridge that runs out."""
     stripes = dice.random(max(2, picture.width // 24)).astype(np.float32)
     patches = dice.random((max(2, picture.height // 90), max(2, picture.width // 90))).astype(np.float32)
     pale = np.asarray(Image.fromarray(patches).resize(picture.size, Image.Resampling.BICUBIC), np.float32)
@@ -276,7 +276,7 @@ def _low_ink(picture: Image.Image, strength: float, dice: np.random.Generator) -
 
 
 def _bleed_through(picture: Image.Image, strength: float) -> Image.Image:
-    """The page itself, mirrored, stands for what is printed on the other side."""
+    """Return the page itself, mirrored, stands for what is printed on the other side."""
     back = picture.convert("L").transpose(Image.Transpose.FLIP_LEFT_RIGHT)
     back = back.filter(ImageFilter.GaussianBlur(1.2))
     light = 1 - (255 - np.asarray(back, np.float32)) / 255 * 0.4 * strength
@@ -284,7 +284,7 @@ def _bleed_through(picture: Image.Image, strength: float) -> Image.Image:
 
 
 def _shadow(picture: Image.Image, strength: float, dice: np.random.Generator) -> Image.Image:
-    """It grows darker towards one edge, as at the spine of a book or under a hand."""
+    """Darken a picture towards one edge, as at the spine of a book or under a hand."""
     side = int(dice.integers(4))
     length = picture.size[side % 2]
     reach = dice.uniform(0.2, 0.5)
@@ -294,7 +294,7 @@ def _shadow(picture: Image.Image, strength: float, dice: np.random.Generator) ->
 
 
 def _fold(picture: Image.Image, strength: float, dice: np.random.Generator) -> Image.Image:
-    """A crease across the sheet: a thin line with a dark side; nothing moves."""
+    """Return a crease across the sheet: a thin line with a dark side; nothing moves."""
     upright = bool(dice.integers(2))
     length = picture.width if upright else picture.height
     distance = np.arange(length, dtype=np.float32) - length * dice.uniform(0.3, 0.7)
@@ -305,7 +305,7 @@ def _fold(picture: Image.Image, strength: float, dice: np.random.Generator) -> I
 
 
 def _stamp(picture: Image.Image, text: str, dice: np.random.Generator) -> Image.Image:
-    """A red stamp with a frame somewhere on the page; the print shows through."""
+    """Return a red stamp with a frame somewhere on the page; the print shows through."""
     font = ImageFont.load_default(size=picture.width // 22)
     wide, high = picture.width // 4, picture.width // 12
     layer = Image.new("L", (wide, high), 0)
@@ -320,7 +320,7 @@ def _stamp(picture: Image.Image, text: str, dice: np.random.Generator) -> Image.
 
 
 def _handwriting(picture: Image.Image, strength: float, dice: np.random.Generator) -> Image.Image:
-    """Lines of blue loops, some of them over the print."""
+    """Draw lines of blue loops, some of them over the print."""
     result = picture.copy()
     pen = ImageDraw.Draw(result)
     size = picture.width / 60
@@ -335,7 +335,7 @@ def _handwriting(picture: Image.Image, strength: float, dice: np.random.Generato
 
 
 def _watermark(picture: Image.Image, text: str) -> Image.Image:
-    """A large grey word across the page."""
+    """Return a large grey word across the page."""
     font = ImageFont.load_default(size=picture.width // 8)
     layer = Image.new("L", picture.size, 0)
     pen = ImageDraw.Draw(layer)

@@ -162,7 +162,9 @@ def changed_mapping(cmap: bytes, kind: str) -> bytes:
 
 
 def read_mapping(cmap: bytes) -> Iterator[tuple[str, str]]:
-    """Code (hexadecimal) and text of each entry of a ToUnicode map; what cannot be read is passed over."""
+    """Yield code (hexadecimal) and text of each entry of a ToUnicode map; what cannot be read is passed
+    over.
+    """
     for block in _MAPPING.finditer(cmap):
         tokens = [match[1] if match[1] is not None else match[0] for match in _TOKEN.finditer(block[2])]
         index = 0
@@ -209,7 +211,9 @@ def _add_text(pikepdf: Any, document: Any, page: Any, kind: str) -> None:
 
 
 def _misleading_words(pdf: Path, number: int, kind: str) -> Iterator[PageWord]:
-    """The words of the layer under a picture, from left to right as they look; none if they would be true."""
+    """Yield the words of the layer under a picture, from left to right as they look; none if they would be
+    true.
+    """
     words = page_words(pdf, number)
     if kind == VISUAL_ORDER and not any(is_right_to_left(word.text) for word in words):
         return
@@ -255,7 +259,7 @@ def put_under_picture(
 
 
 def _any_character(pikepdf: Any, document: Any) -> Any:
-    """A font without shapes whose codes are Unicode, as OCR programs put under their pictures."""
+    """Return a font without shapes whose codes are Unicode, as OCR programs put under their pictures."""
     descriptor = pikepdf.Object.parse(
         b"<< /Type /FontDescriptor /FontName /GlyphLess /Flags 5 /FontBBox [0 0 500 1000] /Ascent 1000"
         b" /Descent 0 /CapHeight 1000 /ItalicAngle 0 /StemV 80 >>"
@@ -279,7 +283,7 @@ def _any_character(pikepdf: Any, document: Any) -> Any:
 
 
 def _check(sample: Sample, misleading: Path, kind: str) -> bool:
-    """Whether the text of a page differs; raises if its picture does."""
+    """Return whether the text of a page differs; raises if its picture does."""
     assert sample.pdf is not None
     number = sample.page_number
     dpi = PICTURE_DPI if kind in (STALE_OCR, VISUAL_ORDER) else CHECK_DPI

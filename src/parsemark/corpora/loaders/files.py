@@ -36,7 +36,7 @@ class SampleIds:
         self._taken: dict[str, int] = {}
 
     def make(self, *parts: str | int) -> str:
-        """The parts joined by `-`; a number is added where that id is taken already."""
+        """Return the parts joined by `-`; a number is added where that id is taken already."""
         wanted = "-".join(_FORBIDDEN.sub("_", str(part)) for part in parts)[-_MAX_LENGTH:].lstrip("-.") or "_"
         chosen = wanted
         while chosen in self._taken:
@@ -47,7 +47,7 @@ class SampleIds:
 
 
 def page_id(document: str, number: int) -> str:
-    """The id of a page, made of its document's name alone, in whatever script that is.
+    """Return the id of a page, made of its document's name alone, in whatever script that is.
 
     A name with other characters than an id may have gets a part of its hash, so that no two names have the
     same id, and none depends on what else there is.
@@ -68,7 +68,7 @@ MAX_XML_BYTES = 32 * 2**20
 
 
 def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
-    """A whole file, if it is not too large."""
+    """Return a whole file, if it is not too large."""
     try:
         size = path.stat().st_size
         if size > limit:
@@ -79,7 +79,7 @@ def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """A text file, without its byte order mark."""
+    """Return a text file, without its byte order mark."""
     try:
         return decoded(read_bytes(path)).removeprefix("\ufeff")
     except FormatError as error:
@@ -87,7 +87,7 @@ def read_text(path: Path) -> str:
 
 
 def read_json(path: Path) -> Any:
-    """Return what a JSON file contains; CorpusError if it is not JSON or a key occurs twice."""
+    """Return what a JSON file contains; raise CorpusError if it is not JSON or a key occurs twice."""
     try:
         return parse_json(read_bytes(path))
     except (ValueError, RecursionError) as error:
@@ -115,7 +115,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_model(path: Path, model: type[Model], limit: int = MAX_FILE_BYTES) -> Model:
-    """A JSON file as what pydantic makes of it."""
+    """Return a JSON file as what pydantic makes of it."""
     try:
         return TypeAdapter(model).validate_json(read_bytes(path, limit))
     except ValidationError as error:
@@ -123,7 +123,7 @@ def read_model(path: Path, model: type[Model], limit: int = MAX_FILE_BYTES) -> M
 
 
 def read_number(text: str | None) -> float | None:
-    """A finite number; None for what is none."""
+    """Return a finite number; None for what is none."""
     try:
         number = float(text or "")
     except ValueError:
@@ -132,7 +132,7 @@ def read_number(text: str | None) -> float | None:
 
 
 def read_xml(path: Path) -> etree._Element:
-    """The root of an XML file: no entities, no DTD, no network, bounded depth.
+    """Return the root of an XML file: no entities, no DTD, no network, bounded depth.
 
     A file with an entity that is not read would lack what stands for it, so it is refused.
     """
@@ -149,7 +149,7 @@ def read_xml(path: Path) -> etree._Element:
 
 @contextmanager
 def skip_with_remark(remarks: list[Remark], root: Path, path: Path) -> Iterator[None]:
-    """What cannot be read inside costs the document at `path` alone: a remark says that and why."""
+    """Skip the document at `path`, with a remark, if reading inside this context fails."""
     try:
         yield
     except (CorpusError, FormatError, OSError, *MALFORMED) as error:
@@ -163,7 +163,9 @@ def read_each(
     read: Callable[[Path, SampleIds], Iterable[Sample]],
     remarks: list[Remark],
 ) -> list[Sample]:
-    """The samples of all files; one that cannot be read costs itself. CorpusError if none can be."""
+    """Return the samples of all files; one that cannot be read costs itself. Raise CorpusError if none can
+    be.
+    """
     ids = SampleIds()
     samples: list[Sample] = []
     for path in paths:
@@ -181,12 +183,12 @@ def require_some(samples: Sized, remarks: Sequence[Remark], root: Path) -> None:
 
 
 def first_page_size(pdf: Path | None) -> tuple[float, float]:
-    """Width and height of the first page; where there is no PDF, places stay shares of a page."""
+    """Return width and height of the first page; where there is no PDF, places stay shares of a page."""
     return (1.0, 1.0) if pdf is None else page_shapes(pdf)[0][:2]
 
 
 def is_storable(path: Path) -> bool:
-    """Whether a path can be written into a run: file systems also allow names that are no Unicode."""
+    """Return whether a path can be written into a run: file systems also allow names that are no Unicode."""
     try:
         str(path).encode()
     except UnicodeEncodeError:
@@ -195,14 +197,14 @@ def is_storable(path: Path) -> bool:
 
 
 def require_inside(root: Path, path: Path) -> Path:
-    """`path`, or CorpusError if it is a link that leads out of the corpus."""
+    """Return `path`, or CorpusError if it is a link that leads out of the corpus."""
     if not path.resolve().is_relative_to(root.resolve()):
         raise CorpusError(f"{path} leads outside the corpus folder {root}. Copy the file into it.")
     return path
 
 
 def listing_hash(root: Path, paths: Iterable[Path]) -> str:
-    """A hash of names and sizes, for corpora that are too large to read whole before they are used."""
+    """Return a hash of names and sizes, for corpora that are too large to read whole before they are used."""
     digest = hashlib.sha256()
     for path in sorted(paths):
         digest.update(f"{path.relative_to(root).as_posix()} {path.stat().st_size}\n".encode())
@@ -212,7 +214,8 @@ def listing_hash(root: Path, paths: Iterable[Path]) -> str:
 def files_inside(
     root: Path, pattern: str, remarks: list[Remark] | None = None, *, of: str = "", deep: bool = True
 ) -> list[Path]:
-    """The files below `root` that match, or right in it, sorted; links that lead out of it are refused.
+    """Return the files below `root` that match, or right in it, sorted; links that lead out of it are
+    refused.
 
     One whose name is no Unicode is left out, with a remark. Where a corpus `of` this name has such files and
     there are none, CorpusError asks whether this is it.
@@ -226,6 +229,6 @@ def files_inside(
 
 
 def unstorable(path: Path, root: Path) -> Remark:
-    """What is said of a file whose name is no Unicode."""
+    """Return the remark on a file whose name is not Unicode."""
     where = path.relative_to(root).as_posix().encode("utf-8", "replace").decode()
     return Remark(where, "has a name that is not UTF-8. Rename it.")

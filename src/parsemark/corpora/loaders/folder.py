@@ -78,12 +78,12 @@ class _Label:
 
     @property
     def is_markdown(self) -> bool:
-        """Whether it is a page as Markdown."""
+        """Return whether it is a page as Markdown."""
         return self.table is None and not self.no_tables and self.path.suffix.lower() == MARKDOWN
 
     @property
     def is_of_tables(self) -> bool:
-        """Whether it holds tables, and nothing else is said about the page."""
+        """Return whether it holds tables, and nothing else is said about the page."""
         holds_tables = self.path.suffix.lower() in FORMATS and not self.no_tables
         return self.table is not None or (holds_tables and not self.is_markdown)
 
@@ -108,7 +108,7 @@ class _Document:
 
     @cached_property
     def sha256(self) -> str:
-        """Of the PDF; truth may name it."""
+        """Return the hash of the PDF; truth may name it."""
         return file_sha256(self.pdf)
 
 
@@ -151,7 +151,9 @@ def load(path: Path) -> Corpus:
 
 
 def page_files(root: Path) -> dict[str, list[Path]]:
-    """The files that speak of one page each, by its id; what speaks of a whole document is not among them."""
+    """Return the files that speak of one page each, by its id; what speaks of a whole document is not among
+    them.
+    """
     found: dict[str, list[Path]] = {}
     for document in _documents(root, []):
         try:
@@ -164,7 +166,7 @@ def page_files(root: Path) -> dict[str, list[Path]]:
 
 
 def _documents(place: Path, remarks: list[Remark]) -> list[_Document]:
-    """The PDFs of a folder, or one PDF and its neighbours, with the files that speak of them."""
+    """Return the PDFs of a folder, or one PDF and its neighbours, with the files that speak of them."""
     if place.is_file() and place.suffix.lower() != ".pdf":
         like = "is a PDF: name it so" if _is_pdf(place) else "is none"
         raise CorpusError(f"{place} is not named as a PDF is (.pdf), and {like}.")
@@ -183,7 +185,7 @@ _MOST_NAMED = 8
 
 
 def _unknown(samples: Sequence[Sample]) -> Remark | None:
-    """Names the pages without truth where others have some: they are neither right nor wrong."""
+    """Return names the pages without truth where others have some: they are neither right nor wrong."""
     ids = [sample.id for sample in samples if sample.truth is None]
     if not ids or len(ids) == len(samples):
         return None
@@ -196,7 +198,7 @@ def _unknown(samples: Sequence[Sample]) -> Remark | None:
 
 
 def _files(root: Path, remarks: list[Remark], *, deep: bool) -> Iterator[Path]:
-    """What lies in the folder, and if `deep` below it; a link that leads out is not followed."""
+    """Yield the files of the folder, and if `deep` those below it; links that lead out are not followed."""
     inside = root.resolve()
     for path in sorted(root.rglob("*") if deep else root.iterdir()):
         if not is_storable(path):
@@ -209,7 +211,7 @@ def _files(root: Path, remarks: list[Remark], *, deep: bool) -> Iterator[Path]:
 
 
 def _is_pdf(path: Path) -> bool:
-    """Whether a file begins as PDFs do, whatever it is called."""
+    """Return whether a file begins as PDFs do, whatever it is called."""
     try:
         with path.open("rb") as file:
             return file.read(5) == b"%PDF-"
@@ -218,7 +220,7 @@ def _is_pdf(path: Path) -> bool:
 
 
 def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, remarks: list[Remark]) -> None:
-    """Give each truth file to its document; name those that look like truth and are not."""
+    """Assign each truth file to its document; list files that look like truth and are not."""
     by_path = _ByName(documents)
     for path in files:
         if path.suffix.lower() == ".pdf" or _take(path, by_path):
@@ -244,7 +246,7 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
 
 
 def _take(path: Path, documents: _ByName) -> bool:
-    """Give a file to the document that it is named after; False if it is not named as truth is."""
+    """Assign a file to the document that it is named after; return False if its name is not that of truth."""
     parts = _NAME.fullmatch(path.name)
     document = documents.get(path.with_name(parts[1])) if parts else None
     page, table = (parts[2], parts[3]) if parts and document else (None, None)
@@ -267,7 +269,9 @@ def _take(path: Path, documents: _ByName) -> bool:
 
 
 def _owner(path: Path, documents: _ByName) -> _Document | None:
-    """The document of which a file seems to be truth: it begins with its name, and goes on with a page."""
+    """Return the document of which a file seems to be truth: it begins with its name, and goes on with a
+    page.
+    """
     if path.suffix.lower() in _NO_TRUTH or path.name.endswith("~"):
         return None
     ends = (end for end in range(len(path.name), 0, -1) if path.name[end : end + 1] in (".", "-", "_", " "))
@@ -311,7 +315,7 @@ def _samples(
 
 
 def _labels_by_page(document: _Document, n_pages: int, root: Path) -> dict[int, list[_Label]]:
-    """What is said of each page; what fits none is kept with the document."""
+    """Return the labels of each page; labels that fit no page stay with the document."""
     for file in document.bare:
         if n_pages == 1:
             document.labels.append(_Label(1, None, file))
@@ -347,7 +351,7 @@ def _labels_by_page(document: _Document, n_pages: int, root: Path) -> dict[int, 
 
 
 def _n_parts(path: Path) -> int:
-    """How many pages a file for all of them has; 0 if it cannot be read."""
+    """Return how many pages a file for all of them has; 0 if it cannot be read."""
     try:
         return len(_PAGE_BREAK.split(read_text(path), maxsplit=_MAX_BREAKS))
     except CorpusError:
@@ -355,14 +359,16 @@ def _n_parts(path: Path) -> int:
 
 
 def _gap(labels: Sequence[_Label]) -> tuple[int, int] | None:
-    """The first number that the tables of a page leave out, and the one that comes after it."""
+    """Return the first number that the tables of a page leave out, and the one that comes after it."""
     numbers = sorted({label.table for label in labels if label.table is not None})
     counted_up = enumerate(numbers, start=min([1, *numbers]))
     return next(((expected, number) for expected, number in counted_up if number != expected), None)
 
 
 def _page(blank: Page, labels: Sequence[_Label], document: _Document, root: Path) -> Page:
-    """One page of what its files say; CorpusError where they contradict each other, or are of another PDF."""
+    """Return one page of what its files say; raise CorpusError where they contradict each other, or are of
+    another PDF.
+    """
     names = [label.path.relative_to(root).as_posix() for label in labels]
     whole = [label for label in labels if label.table is None]
     tables = [label.table for label in labels]
@@ -384,7 +390,7 @@ def _page(blank: Page, labels: Sequence[_Label], document: _Document, root: Path
 
 
 def _markdown_page(blank: Page, label: _Label) -> Page:
-    """A page of Markdown; one that has nothing but tables says nothing of the text around them."""
+    """Return a page of Markdown; one that has nothing but tables says nothing of the text around them."""
     text = read_text(label.path)
     if label.part is not None:
         text = _PAGE_BREAK.split(text, maxsplit=_MAX_BREAKS)[label.part]

@@ -62,7 +62,7 @@ def load(path: Path) -> Corpus:
 
 
 def _twins(samples: list[Sample]) -> Iterator[Remark]:
-    """Pages with one picture: files of outputs that are named after it answer the first."""
+    """Yield pages with one picture: files of outputs that are named after it answer the first."""
     first: dict[str, str] = {}
     for sample in samples:
         picture = sample.aliases[-1]
@@ -72,7 +72,7 @@ def _twins(samples: list[Sample]) -> Iterator[Remark]:
 
 
 def _unknown_categories(samples: list[Sample]) -> Iterator[Remark]:
-    """Categories that no protocol asks for, with the pages that have them."""
+    """Yield categories that no protocol asks for, with the pages that have them."""
     pages: dict[str, list[str]] = {}
     for sample in samples:
         for kind in dict.fromkeys(e.category for e in sample.truth.elements) if sample.truth else ():
@@ -113,13 +113,13 @@ def _sample(data: Any, file: Path, index: int, ids: SampleIds) -> Sample:
 
 
 def output_names(picture: str) -> tuple[str, ...]:
-    """The names that the published code looks for, in its order: `S`, `S` without `.pdf`, `N`."""
+    """Return the names that the published code looks for, in its order: `S`, `S` without `.pdf`, `N`."""
     short = picture[:-4]
     return tuple(dict.fromkeys((short, short.replace(".pdf", ""), picture)))
 
 
 def _is_turned(width: float, height: float, dets: Any, image: Path | None) -> bool:
-    """Whether width and height are the wrong way round: as the picture says, or else the boxes."""
+    """Return whether width and height are the wrong way round: as the picture says, or else the boxes."""
     if image is not None:
         with contextlib.suppress(OSError, Image.DecompressionBombError), Image.open(image) as picture:
             return picture.size == (height, width) != (width, height)
@@ -132,7 +132,7 @@ def _is_turned(width: float, height: float, dets: Any, image: Path | None) -> bo
 
 
 def _beside(file: Path, folders: tuple[str, ...], name: str) -> Path | None:
-    """A file of this name in one of the folders beside the annotation or above it."""
+    """Return a file of this name in one of the folders beside the annotation or above it."""
     candidates = (base / folder / name for base in (file.parent, file.parent.parent) for folder in folders)
     found = next((path for path in candidates if path.is_file()), None)
     return None if found is None else require_inside(file.parent.parent, found)
@@ -177,7 +177,7 @@ def _box(poly: Any, scale: float, where: str) -> Box | None:
 
 
 def _relations(extra: Any, known: set[str]) -> tuple[Relation, ...]:
-    """The relations whose two ends are on the page; some name elements that were taken out."""
+    """Return the relations whose two ends are on the page; some name elements that were taken out."""
     relations = []
     for item in (extra.get("relation") or ()) if isinstance(extra, Mapping) else ():
         source, target = str(item.get("source_anno_id")), str(item.get("target_anno_id"))
@@ -209,13 +209,15 @@ _NOTHING = frozenset({"", "none", "null", "nan"})
 
 
 def category(name: object) -> str:
-    """The category, in `Category`'s spelling where it is one of those."""
+    """Return the category, in `Category`'s spelling where it is one of those."""
     word = str(name).strip().lower().replace(" ", "_").replace("-", "_")
     return str(_CATEGORIES.get(word, word))
 
 
 def attributes(data: object) -> dict[str, AttributeValue]:
-    """Attributes with one spelling; the words of a list become flags, and `None` among them is none."""
+    """Return attributes with one spelling; the words of a list become flags, and `None` among them is
+    none.
+    """
     if not isinstance(data, Mapping):
         return {}
     spelt: dict[str, AttributeValue] = {}

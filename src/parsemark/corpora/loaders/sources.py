@@ -61,7 +61,7 @@ def _sample(source: Path, pages: Sequence[Sample]) -> Sample:
 
 
 def _tables(pages: Iterable[Page]) -> list[Element]:
-    """The tables of a document, whole and without boxes."""
+    """Return the tables of a document, whole and without boxes."""
     tables: list[Element] = []
     goes_on = False
     for page in pages:
@@ -84,7 +84,7 @@ def _whole(element: Element, table: Table) -> Element:
 
 
 def _below(above: Table, part: Table) -> Table:
-    """A table with its next part below it; a header that is said again is left out."""
+    """Return a table with its next part below it; a header that is said again is left out."""
     head = above.header_rows
     repeated = head if part.text_rows()[:head] == above.text_rows()[:head] else 0
     kept = [cell for cell in part.cells if cell.row >= repeated]

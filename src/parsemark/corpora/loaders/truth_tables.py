@@ -18,7 +18,9 @@ from parsemark.model import TRUTH_ERROR, Category, Cell, Element, Table
 
 
 def table_element(identifier: str, **given: Any) -> Element:
-    """A table element, with what is `given` of one, whose table is read from its HTML or else its LaTeX."""
+    """Return a table element, with what is `given` of one, whose table is read from its HTML or else its
+    LaTeX.
+    """
     element = Element(identifier, Category.TABLE, **given)
     element = replace(element, html=element.html or None, latex=element.latex or None)
     source, format = (element.html, "html") if element.html else (element.latex, "latex")
@@ -45,7 +47,7 @@ def _with_error(element: Element, why: str) -> Element:
 
 
 def filled_table(cells: Iterable[Cell]) -> tuple[Table, int]:
-    """A table of cells at given places, where places without a cell are empty cells.
+    """Return a table of cells at given places, where places without a cell are empty cells.
 
     Truths made by hand overlap here and there. What comes first (by row, then column) keeps its place: a
     later cell is cut to the free places right of and below its first one, and left out where that is taken.

@@ -55,7 +55,9 @@ _ROLES = {
 
 
 def read_pair(pdf: Path, source: Path) -> TaggedDocument:
-    """What a source says of the pages that were made of it; PdfError where one of both cannot be read."""
+    """Return the content of a source for the pages made from it; raise PdfError if one of both is
+    unreadable.
+    """
     needed = {"docx": "docx", "xlsx": "openpyxl"}.get(SOURCES[source.suffix.lower()], "pikepdf")
     require("embedded", f"Reading {source.name}", {needed})
     return lay_source(pdf, _elements_of(source), f"source {SOURCES[source.suffix.lower()]}")
@@ -139,7 +141,9 @@ class _LaidTree:
         return self
 
     def _outer_cell(self, kids: list[int], outer: str) -> int:
-        """The cell of a table that stands for one which holds others, so that it is refused as such."""
+        """Return the cell of a table that stands for one which holds others, so that it is refused as
+        such.
+        """
         first = outer.split("/")[1]
         if first not in self.outer:
             self.outer[first] = cell = self._add("TD")
@@ -150,7 +154,7 @@ class _LaidTree:
         self.tags[holder] = replace(self.tags[holder], kids=(*self.tags[holder].kids, own))
 
     def _own(self, number: int, owned: Sequence[tuple[int, LaidPiece]]) -> None:
-        """Give the glyphs of a page to what is laid onto it."""
+        """Assign the glyphs of a page to the texts placed on it."""
         page = marked_page(self.pdf, number)
         owners = array("q", [UNMARKED]) * len(page.glyphs)
         stream = self.letters
@@ -209,7 +213,9 @@ class _LaidTree:
 
     @staticmethod
     def _line_above(page: OwnedPage, owners: array[int], first: int, k: int) -> tuple[int, int]:
-        """Where the one or two words stand that are the line right above a text; nowhere if it is longer."""
+        """Return where the one or two words stand that are the line right above a text; nowhere if it is
+        longer.
+        """
         while k >= 0 and not is_ink(page, k):
             k -= 1
         stop = k + 1
@@ -222,7 +228,9 @@ class _LaidTree:
 
     @staticmethod
     def _own_line(page: OwnedPage, owners: array[int], own: int, start: int) -> int:
-        """Give a cell that is only a reference what is nobody's in its line; gives the last glyph."""
+        """Assign the unassigned glyphs of its line to a cell that is only a reference; return the last
+        glyph.
+        """
         k = start
         while k < len(owners) and not is_ink(page, k):
             k += 1
@@ -233,7 +241,7 @@ class _LaidTree:
 
     @staticmethod
     def _own_beside(page: OwnedPage, owners: array[int], own: int, k: int, step: int) -> int:
-        """Give a text the signs that follow it from a glyph on; gives the first that is none of them."""
+        """Assign the signs that follow a text from a glyph on to it; return the first glyph beyond them."""
         while 0 <= k < len(owners) and owners[k] == UNMARKED and is_ink(page, k):
             if folded_letters(page.glyphs[k].text):
                 break
@@ -243,7 +251,9 @@ class _LaidTree:
 
     @staticmethod
     def _own_signs(page: OwnedPage, owners: array[int], own: int, text: str, start: int) -> int:
-        """Give a text without letters the glyphs from one on that are just its signs; gives the last one."""
+        """Assign to a text without letters the glyphs from one on that are exactly its signs; return the last
+        one.
+        """
         wanted, found, k = "".join(text.split()), list[int](), start
         while wanted and k < len(owners) and owners[k] == UNMARKED:
             if is_ink(page, k):
@@ -262,7 +272,9 @@ class _LaidTree:
         return found[-1] if found and not wanted else start - 1
 
     def _mark_running(self, page: OwnedPage, owners: array[int]) -> None:
-        """What is above or below all that was laid down, at the edges of the page, is no content of it."""
+        """Mark everything above or below all placed content, at the edges of the page, as no content of
+        it.
+        """
         inside = [page.glyphs[k].box for k, owner in enumerate(owners) if owner >= 0 and is_ink(page, k)]
         top = min((box.y0 for box in inside), default=0.0)
         bottom = max((box.y1 for box in inside), default=page.height)
@@ -298,7 +310,7 @@ class _LaidTree:
         return [self._add("TR", row) for row in rows]
 
     def _spans(self, piece: LaidPiece) -> list[int]:
-        """What a piece has on each page, in the words of the source where the page has the same."""
+        """Return the part of a piece on each page, in the words of the source where the page has the same."""
         spans: list[int] = []
         pages = list(piece.numbers.items())
         ends = [self._end(piece, page) for page, _ in pages]
@@ -314,7 +326,7 @@ class _LaidTree:
         return spans
 
     def _end(self, piece: LaidPiece, page: int) -> int:
-        """How many letters of a piece are on a page and those before it."""
+        """Return how many letters of a piece are on a page and those before it."""
         stream = self.letters
         last = [
             run.at + k + 1 - run.start
@@ -330,7 +342,7 @@ class _LaidTree:
 
 
 def _with_small_capitals(glyphs: Sequence[Glyph]) -> str:
-    """Glyphs as text, with capitals that are drawn small as the letters that they stand for.
+    """Return glyphs as text, with capitals that are drawn small as the letters that they stand for.
 
     How high one is counts from the line that it stands on, so that tails do not, and accents are allowed for.
     """
@@ -348,7 +360,7 @@ def _with_small_capitals(glyphs: Sequence[Glyph]) -> str:
 
 
 def _is_beside(page: OwnedPage, index: int, other: int) -> bool:
-    """Whether a glyph, or a blank that was made up, is in the line of another one."""
+    """Return whether a glyph, or a blank that was made up, is in the line of another one."""
     if page.glyphs[index].text in "\r\n":
         return False
     if page.glyphs[index].generated:

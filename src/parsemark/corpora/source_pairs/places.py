@@ -63,12 +63,14 @@ def folded_letters(character: str) -> str:
 
 
 def cased_letters(text: str) -> str:
-    """The letters of a text as they are, without accents and ligatures."""
+    """Return the letters of a text as they are, without accents and ligatures."""
     return "".join(c for c in unicodedata.normalize("NFKD", text.translate(_LETTERS)) if c.isalpha())
 
 
 def letters_of(text: str) -> tuple[str, list[int]]:
-    """The letters and digits of a text with their places in it, and one gap for each formula or reference."""
+    """Return the letters and digits of a text with their places in it, and one gap for each formula or
+    reference.
+    """
     found: list[str] = []
     places: list[int] = []
     formulas = {m.start(): m.end() for m in _FORMULA.finditer(text)}
@@ -82,7 +84,7 @@ def letters_of(text: str) -> tuple[str, list[int]]:
 
 
 def signs_of(text: str) -> str:
-    """What of a text is no letter, other than blanks and what marks scripts."""
+    """Return the characters of a text that are no letters, except blanks and marks of scripts."""
     return "".join(
         c for c in text.replace("∗", "*") if not folded_letters(c) and not c.isspace() and c not in _MARKUP
     )
@@ -99,7 +101,7 @@ class LaidRun:
 
 
 def _follows_mark(glyph: Glyph, before: Glyph) -> bool:
-    """Whether a letter follows the small number of a note at once, and so begins a word."""
+    """Return whether a letter follows the small number of a note at once, and so begins a word."""
     is_small = before.box.height < 0.88 * glyph.box.height
     return is_small and glyph.text.isalpha() and before.text.isdigit()
 
@@ -132,16 +134,18 @@ class PageLetters:
         self.owned = bytearray(len(self.text))
 
     def parts_words(self, start: int, stop: int) -> bool:
-        """Whether a stretch begins and ends with words."""
+        """Return whether a stretch begins and ends with words."""
         return bool(self.begins[start]) and (stop >= len(self.text) or bool(self.begins[stop]))
 
     def line_at(self, place: int) -> tuple[int, int]:
-        """The begin and the end of the line of a letter."""
+        """Return the begin and the end of the line of a letter."""
         n = bisect_right(self.lines, place)
         return self.lines[n - 1], self.lines[n] if n < len(self.lines) else len(self.text)
 
     def rest_of_line(self, stop: int, *, goes_on: bool) -> int:
-        """The end of a text whose last words are a reference: that of its line, or of a short one below."""
+        """Return the end of a text whose last words are a reference: that of its line, or of a short one
+        below.
+        """
         end = self.line_at(stop - 1)[1]
         if goes_on and end == stop < self.ends[self.pages[stop - 1]]:
             end = self.line_at(stop)[1]
@@ -150,11 +154,13 @@ class PageLetters:
         return end if end - stop <= _REFERENCE_REACH else stop
 
     def is_listed(self, stop: int) -> bool:
-        """Whether only a number stands in the line behind a text: it is an entry of a table of contents."""
+        """Return whether only a number stands in the line behind a text: it is an entry of a table of
+        contents.
+        """
         return _PAGE_NUMBER.fullmatch(self.text, stop, self.line_at(stop - 1)[1]) is not None
 
     def places(self, key: str, low: int, high: int) -> Iterator[int]:
-        """Where words begin with a key."""
+        """Yield where words begin with a key."""
         at = self.text.find(key, low, high)
         while at >= 0:
             if self.begins[at]:
@@ -162,7 +168,8 @@ class PageLetters:
             at = self.text.find(key, at + 1, high)
 
     def follow(self, wanted: str, at: int, bounds: Sequence[int] = ()) -> list[LaidRun] | None:
-        """The runs of a text of these letters that begins at a place; None if it goes on otherwise there.
+        """Return the runs of a text of these letters that begins at a place; None if it goes on otherwise
+        there.
 
         At its `bounds` items begin, before which a page may have a number.
         """
@@ -199,13 +206,13 @@ class PageLetters:
         return None if is_short and not self.parts_words(runs[0].start, runs[-1].stop) else runs
 
     def _over_the_page(self, part: str, at: int) -> tuple[int, bool]:
-        """Where a text goes on behind a page, and whether at once: heads of tables may begin alike."""
+        """Return where a text goes on behind a page, and whether at once: heads of tables may begin alike."""
         later = self.places(part[:_KEY], at + 1, at + _RUNNING + _KEY) if len(part) > _MIN_KEY else ()
         best = max((at, *later), key=lambda place: self._common(part, place))
         return best, best == at
 
     def _common(self, part: str, at: int) -> int:
-        """How many letters of a text are those of a page from a place on."""
+        """Return how many letters of a text are those of a page from a place on."""
         low, high = 0, min(len(part), self.ends[self.pages[at]] - at) if at < len(self.text) else 0
         while low < high:
             middle = (low + high + 1) // 2
@@ -234,7 +241,7 @@ class LaidPiece:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the page says just what the source does, other than in formulas."""
+        """Return whether the page says just what the source does, other than in formulas."""
         if REFERENCE in self.text:
             return False
         if _ITEM_NUMBER.match(self.text) and _OTHER_NUMBER.match(self.shown):
@@ -267,22 +274,22 @@ class LaidBlock:
 
     @property
     def letters(self) -> str:
-        """Of all pieces."""
+        """Return the letters of all pieces."""
         return "".join(piece.letters for piece in self.pieces)
 
     @property
     def start(self) -> int:
-        """Where it begins among the letters of the pages."""
+        """Return where it begins among the letters of the pages."""
         return next(piece.runs[0].start for piece in self.pieces if piece.runs)
 
     @property
     def stop(self) -> int:
-        """Where it ends."""
+        """Return where it ends."""
         return next(piece.runs[-1].stop for piece in reversed(self.pieces) if piece.runs)
 
 
 def block_of(element: Element) -> LaidBlock:
-    """The texts of an element that are to be found."""
+    """Return the texts of an element that are to be found."""
     texts = [element.text or ""] if element.table is None else [cell.text for cell in element.table.cells]
     if unknown := [text for text in texts if NO_VALUE in text]:
         known = [LaidPiece(text, "", []) for text in texts if text not in unknown]
@@ -370,7 +377,7 @@ def _place(letters: PageLetters, block: LaidBlock, low: int, high: int, texts: S
 
 
 def _headings(letters: PageLetters, wanted: str, places: Iterator[int]) -> Iterator[int]:
-    """Those of some places where a heading may stand: first lines of nothing else, then begins of lines."""
+    """Yield the places where a heading may stand: first lines of nothing else, then begins of lines."""
     listed = [(at, *letters.line_at(at)) for at in islice(places, _MAX_TRIES)]
     at_begin = [
         (at, stop) for at, start, stop in listed
@@ -380,7 +387,7 @@ def _headings(letters: PageLetters, wanted: str, places: Iterator[int]) -> Itera
 
 
 def _add_last_reference(letters: PageLetters, piece: LaidPiece) -> None:
-    """Give a text the reference that it ends with, which only the page says, up to the end of its line.
+    """Add to a text the reference at its end that only the page has, up to the end of its line.
 
     In a row of a table, the line ends where the next cell begins.
     """
@@ -406,7 +413,7 @@ def _share(pieces: Sequence[LaidPiece], runs: Sequence[LaidRun]) -> None:
 
 
 def place_formulas(letters: PageLetters, blocks: Sequence[LaidBlock]) -> None:
-    """A formula is what stands alone between two texts that are placed, if it has the letters for it."""
+    """Place formulas: one stands alone between two placed texts, if these letters fit."""
     for before, block, after in zip(blocks, blocks[1:], blocks[2:], strict=False):
         latex = block.element.latex
         if block.pieces or not latex or not all(b.is_placed and b.pieces for b in (before, after)):
@@ -427,7 +434,9 @@ def place_formulas(letters: PageLetters, blocks: Sequence[LaidBlock]) -> None:
 
 
 def pages_between(letters: PageLetters, blocks: Sequence[LaidBlock]) -> Iterator[int]:
-    """The pages on which blocks without a place may stand: from what is before them to what is after."""
+    """Yield the pages on which blocks without a place may stand: from what is before them to what is
+    after.
+    """
     last, is_open = (letters.pages[0] if letters.pages else 1), False
     for block in blocks:
         if not block.is_placed:

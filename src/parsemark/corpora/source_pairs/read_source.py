@@ -61,7 +61,9 @@ Source = tuple[str, list[str]]  # HTML, and the notes below the text
 
 
 def read_source(path: Path) -> list[Element]:
-    """The elements of a source, its notes last; CorpusError or FormatError where it is over a limit."""
+    """Return the elements of a source, its notes last; CorpusError or FormatError where it is over a
+    limit.
+    """
     kind = SOURCES[path.suffix.lower()]
     if kind in ("latex", "markdown"):
         text = _text(path)
@@ -79,7 +81,9 @@ def read_source(path: Path) -> list[Element]:
 
 
 def _text(path: Path) -> str:
-    """A text in UTF-8, else in the encoding that it names, or that browsers take where HTML names none."""
+    """Return a text in UTF-8, else in its declared encoding, or in the browsers' default where HTML declares
+    none.
+    """
     try:
         return read_text(path)
     except CorpusError:
@@ -98,7 +102,9 @@ def _footnotes(notes: list[str]) -> list[Element]:
 
 
 def _of_text(element: Element) -> Element:
-    """An element of LaTeX or Markdown, without what stands for references in its formula, or as a caption."""
+    """Return an element of LaTeX or Markdown, without what stands for references in its formula, or as a
+    caption.
+    """
     if element.category == Category.TEXT_BLOCK and (element.text or "").startswith(_MARKDOWN_CAPTION):
         said = (element.text or "").removeprefix(_MARKDOWN_CAPTION)
         return replace(element, category=Category.TABLE_CAPTION, text=said)
@@ -106,7 +112,9 @@ def _of_text(element: Element) -> Element:
 
 
 def _elements(markup: str, within: str = "") -> Iterator[Element]:
-    """The elements of HTML; of a table that holds others, those in it, each with the name of that table."""
+    """Yield the elements of HTML; of a table that holds others, those in it, each with the name of that
+    table.
+    """
     start = 0
     opened: list[int] = []
     holds = False
@@ -133,7 +141,7 @@ def _elements(markup: str, within: str = "") -> Iterator[Element]:
 
 
 def _unframed(table: str) -> str:
-    """What is in the cells of a table, as blocks; tables in it stay."""
+    """Return the contents of a table's cells as blocks; nested tables stay."""
     depth = 0
     parts: list[str] = []
     for part in _TABLE_PART.split(table):
@@ -146,7 +154,9 @@ def _unframed(table: str) -> str:
 
 @contextmanager
 def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    """An archive of few enough parts that are small enough; a part never has more bytes than it says."""
+    """Open an archive of few enough parts that are small enough; a part never has more bytes than it
+    declares.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             parts = archive.infolist()
@@ -158,7 +168,7 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _xml(data: bytes, path: Path) -> Any:
-    """The root of XML that declares no entities; what it names is not opened."""
+    """Return the root of XML that declares no entities; what it names is not opened."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     try:
         root = etree.fromstring(data, parser)
@@ -179,13 +189,13 @@ def _value(element: Any, name: str) -> str:
 
 
 def _spans(element: Any, across: str, down: str) -> str:
-    """The attributes of a cell that spans others, by their names in its format."""
+    """Return the attributes of a cell that spans others, by their names in its format."""
     said = (("colspan", _value(element, across)), ("rowspan", _value(element, down)))
     return "".join(f' {name}="{_number(n)}"' for name, n in said if _number(n))
 
 
 def _number(text: str) -> int:
-    """A count that a source gives, no larger than a table may have columns; 0 where it gives none."""
+    """Return a source's count, no larger than a table may have columns; 0 where there is none."""
     return min(int(text), MAX_SPAN) if re.fullmatch(r"[0-9]{1,9}", text) else 0
 
 
@@ -194,7 +204,9 @@ def _inside(element: Any, name: str) -> Iterator[Any]:
 
 
 def _holder(element: Any, name: str) -> Any:
-    """The nearest element of a name that an element is in; what holds it further out is not asked again."""
+    """Return the nearest element of a name that an element is in; what holds it further out is not asked
+    again.
+    """
     return next((above for above in element.iterancestors() if _local(above) == name), None)
 
 
@@ -217,13 +229,13 @@ class _Markup:
         self.notes: list[str] = []
 
     def inner(self, element: Any) -> str:
-        """What is in an element."""
+        """Return the content of an element."""
         return escape(element.text or "") + "".join(
             self.outer(child) + escape(child.tail or "") for child in element
         )
 
     def outer(self, element: Any) -> str:
-        """An element as HTML; one without a name in HTML is what it holds."""
+        """Return an element as HTML; one without a name in HTML is what it holds."""
         name = _local(element)
         if not name or name in self.skipped:
             return ""
@@ -396,13 +408,13 @@ class _Word:
         return "".join(self._blocks(self.body)), self.notes
 
     def _blocks(self, holder: Any) -> Iterator[str]:
-        """Paragraphs and tables; what only wraps them is looked through."""
+        """Yield paragraphs and tables; what only wraps them is looked through."""
         for of_list, group in groupby(self._parts(holder), key=lambda part: part[2]):
             inner = "".join(f"<{tag}>{text}</{tag}>" if tag else text for tag, text, _ in group)
             yield f"<ul>{inner}</ul>" if of_list else inner
 
     def _parts(self, holder: Any) -> Iterator[tuple[str, str, str]]:
-        """Tag, content, and the list of which it is an item."""
+        """Yield tag, content, and the list of which it is an item."""
         for element in holder:
             name = _local(element)
             if name == "p":
@@ -424,7 +436,9 @@ class _Word:
                 yield from self._parts(element)
 
     def _text(self, paragraph: Any) -> Iterator[str]:
-        """What a paragraph shows; what was deleted or is hidden, and boxes beside it, are no part of it."""
+        """Yield the visible text of a paragraph, without deleted or hidden text and without boxes beside
+        it.
+        """
         for element in paragraph:
             name = _local(element)
             if name in _WORD_HIDDEN:
@@ -447,7 +461,7 @@ class _Word:
                 yield inner if is_marked else script(tag, inner)
 
     def _tag(self, paragraph: Any, text: str) -> str:
-        """What a paragraph is, by its style or those that this one is based on."""
+        """Return the type of a paragraph, by its style or the styles that this one is based on."""
         style = self.styles.get(_word_value(paragraph, "pPr/pStyle"))
         is_listed = _word_value(paragraph, "pPr/numPr/numId") not in ("", "0")
         for _ in range(12):

@@ -31,7 +31,9 @@ _DATE_CODES = {
 
 
 def sheet_html(path: Path) -> str:
-    """All sheets that are shown, each a heading-less run of tables: rows without anything part them."""
+    """Return all sheets that are shown, each a heading-less run of tables: rows without anything part
+    them.
+    """
     import openpyxl
 
     _check_merged_cells(path)
@@ -105,7 +107,9 @@ def _parts(sheet: Any, formulas: Any) -> Iterator[str]:
 
 
 def _blocks(rows: Sequence[tuple[bool, list[Any]]]) -> list[list[list[Any]]]:
-    """Rows that stand together. A row alone below a blank one is a total, if the table has its columns."""
+    """Return rows that stand together. A row alone below a blank one is a total, if the table has its
+    columns.
+    """
     blocks: list[list[list[Any]]] = []
     gap = 0
     for is_full, group in groupby(rows, key=lambda row: row[0]):
@@ -123,12 +127,12 @@ def _blocks(rows: Sequence[tuple[bool, list[Any]]]) -> list[list[list[Any]]]:
 
 
 def _used(lines: Sequence[list[Any]]) -> list[int]:
-    """The columns with a value."""
+    """Return the columns with a value."""
     return [c for c in range(len(lines[0])) if any(line[c].value is not None for line in lines)]
 
 
 def shown_text(cell: Any) -> str:
-    """What a cell shows: its value by its format, as far as letters and digits go."""
+    """Return the text that a cell shows: its value by its format, as far as letters and digits go."""
     value, form = cell.value, str(cell.number_format)
     if value is None:
         return ""
@@ -142,7 +146,7 @@ def shown_text(cell: Any) -> str:
 
 
 def _shown_number(value: float, form: str) -> str:
-    """A number by the section of its format for its sign.
+    """Return a number by the section of its format for its sign.
 
     >>> _shown_number(-1234.5, "#,##0.00"), _shown_number(0.125, "0.0%"), _shown_number(2.0, "General")
     ('-1,234.50', '12.5%', '2')
@@ -179,7 +183,7 @@ def _shown_number(value: float, form: str) -> str:
 
 
 def _general(value: float) -> str:
-    """A number without a format, in at most eleven signs.
+    """Return a number without a format, in at most eleven signs.
 
     >>> _general(1 / 3), _general(2.0), _general(123456789012), _general(-0.25)
     ('0.333333333', '2', '1.23457E+11', '-0.25')
@@ -191,12 +195,14 @@ def _general(value: float) -> str:
 
 
 def _literal(part: str) -> str:
-    """What a part of a format without digits shows: texts, signs and currencies, and room for a sign."""
+    """Return the literal text of a format part without digits: texts, signs and currencies, and room for a
+    sign.
+    """
     return _LITERAL.sub(lambda m: m[1] or m[2] or m[3] or (" " if m[0][0] == "_" else ""), part)
 
 
 def _shown_date(value: datetime | date | time, form: str) -> str:
-    """A date by its format.
+    """Return a date by its format.
 
     >>> _shown_date(date(2024, 3, 5), "yyyy-mm-dd"), _shown_date(date(2024, 3, 5), "d. mmmm yyyy")
     ('2024-03-05', '5. March 2024')

@@ -40,7 +40,7 @@ class OutlineEntry(NamedTuple):
 
 
 def embedded_facts(pdf: Path) -> dict[int, tuple[Fact, ...]]:
-    """The facts of a document's outline, links and forms, by page."""
+    """Return the facts of a document's outline, links and forms, by page."""
     require("embedded", "Reading links and forms", {"pikepdf"})
     entries = _read_outline(pdf)
     links, fields = _read_annotations(pdf)
@@ -64,7 +64,7 @@ def embedded_facts(pdf: Path) -> dict[int, tuple[Fact, ...]]:
 
 @in_child(cpu_s=120)
 def _read_outline(pdf: Path) -> list[OutlineEntry]:
-    """The entries of an outline that lead to pages of the document; none where it has no outline."""
+    """Return the entries of an outline that lead to pages of the document; none where it has no outline."""
     found: list[OutlineEntry] = []
     with open_document(pdf) as document:
         n_pages = len(document)
@@ -81,7 +81,9 @@ def _read_outline(pdf: Path) -> list[OutlineEntry]:
 
 @in_child(cpu_s=120)
 def _read_annotations(pdf: Path) -> tuple[list[tuple[int, Box, str]], list[tuple[int, Box, str, str]]]:
-    """Links with page, place and address, and fields of forms that are filled in, with name and text."""
+    """Return links with page, place and address, and fields of forms that are filled in, with name and
+    text.
+    """
     links, fields = list[tuple[int, Box, str]](), list[tuple[int, Box, str, str]]()
     with open_qpdf(pdf) as document:
         for number, page in enumerate(document.pages, start=1):
@@ -101,7 +103,7 @@ def _read_annotations(pdf: Path) -> tuple[list[tuple[int, Box, str]], list[tuple
 
 
 def _inherited(field: Any, key: str) -> str | None:
-    """The text of a field, or of one that it is a part of."""
+    """Return the text of a field, or of one that it is a part of."""
     for _ in range(8):
         if (text := text_of(field.get(key))) is not None:
             return " ".join(text.split())
@@ -131,7 +133,7 @@ def _headings(entries: Sequence[OutlineEntry], glyphs: Sequence[Glyph]) -> Itera
 
 
 def _lines(glyphs: Sequence[Glyph]) -> Iterator[_Line]:
-    """The lines of a page as its reader parts them."""
+    """Yield the lines of a page as its reader parts them."""
     line: list[Glyph] = []
     for glyph in (*glyphs, Glyph("\n", Box(0, 0, 0, 0))):
         if glyph.text not in "\r\n":
@@ -145,7 +147,7 @@ def _lines(glyphs: Sequence[Glyph]) -> Iterator[_Line]:
 
 
 def _line_of(title: str, lines: Sequence[_Line], edges: tuple[float, float]) -> _Line | None:
-    """The line that says a title, else the two lines that do, with a number before it if it lacks one.
+    """Return the line that says a title, else the two lines that do, with a number before it if it lacks one.
 
     The signs are those of the line, if it is one. The first or last line of a page that has the title in
     capitals is a running head.

@@ -57,7 +57,7 @@ class TaggedPage:
     n_tagged: int = 0  # those of them that are in an element
 
     def holds(self) -> str:
-        """What its tags cover, in words."""
+        """Return a description of what its tags cover."""
         kinds = Counter(element.category for element in self.elements)
         counts = [counted(kinds[kind], name) for kind, name in _COUNTED.items() if kinds[kind]]
         return ", ".join([*counts, f"{self.n_tagged:,} of {counted(self.n_words, 'word')} tagged"])
@@ -74,7 +74,7 @@ class TaggedDocument:
     missing: tuple[str, ...] = ()  # the first words of what a source says and no page has
 
     def report(self) -> dict[str, list[tuple[str, str]]]:
-        """What there is to say of the tags, by subject: where, and what."""
+        """Return the remarks on the tags by subject: where, and what."""
         tables = []
         for table in self.tables:
             shapes = " + ".join(f"{part.table.n_rows} × {part.table.n_cols}" for part in table.parts)
@@ -115,7 +115,9 @@ class _Block:
 
 
 def read_tagged(pdf: Path) -> TaggedDocument | None:
-    """What the tags of a PDF say; None where it has no structure tree, PdfError where that is too large."""
+    """Read the tags of a PDF; return None without a structure tree, and raise PdfError if the tree is too
+    large.
+    """
     require("embedded", "Reading structure trees", {"pikepdf"})
     return _read_tagged(pdf)
 
@@ -127,7 +129,7 @@ def _read_tagged(pdf: Path) -> TaggedDocument | None:
 
 
 def read_content(content: DocumentContent, doubtful: Collection[int] = ()) -> TaggedDocument:
-    """What a tree says of its pages; those that are `doubtful` cover nothing."""
+    """Return a tree's content for its pages; `doubtful` pages cover nothing."""
     tree = content.tree
     blocks = list(_Walk(content).blocks(0))
     tables = [block.table for block in blocks if block.table is not None]
@@ -158,7 +160,7 @@ class _Walk:
         self.nested = 0
 
     def blocks(self, index: int) -> Iterator[_Block]:
-        """An element and what is below it."""
+        """Yield an element and what is below it."""
         tag = self.tags[index]
         role = tag.role
         if role == "Artifact":
@@ -195,7 +197,9 @@ class _Walk:
             yield from self._paragraph(index, tag)
 
     def _is_group(self, tag: StructureTag) -> bool:
-        """Whether an element holds blocks: by its role, or, where that is no standard one, by its kids."""
+        """Return whether an element holds blocks: by its role, or, where that is no standard one, by its
+        kids.
+        """
         if tag.role in _GROUPS:
             return True
         if tag.role in INLINE or tag.role in ("P", "TOCI", *_CATEGORIES):
@@ -204,7 +208,7 @@ class _Walk:
         return any(role not in INLINE and not role.startswith("math:") for role in kids)
 
     def _group(self, index: int, tag: StructureTag) -> Iterator[_Block]:
-        """The blocks of a group; text that is in none of them is one of its own."""
+        """Yield the blocks of a group; text that is in none of them is one of its own."""
         run: list[TaggedText] = []
         for kid in (*tag.kids, None):
             if isinstance(kid, Content):
@@ -218,7 +222,9 @@ class _Walk:
                 yield from () if kid is None else self.blocks(kid)
 
     def _paragraph(self, index: int, tag: StructureTag) -> Iterator[_Block]:
-        """A text, and what stands in it for itself; a formula that is all of it is set apart from text."""
+        """Yield a text, and what stands in it for itself; a formula that is all of it is set apart from
+        text.
+        """
         pieces = self.content.pieces(index, _APART)
         formulas = [k for k, t in self.content.walk(index, (*_APART, "Formula")) if t.role == "Formula"]
         own = "".join(piece.text for k in formulas for piece in self.content.pieces(k))
@@ -231,7 +237,7 @@ class _Walk:
         yield from self._apart(index, _APART)
 
     def _kind(self, index: int, pieces: Sequence[TaggedText], category: Category) -> Category:
-        """What a text is; one that is nothing but code, in several lines, is code."""
+        """Return the category of a text; one that is nothing but code, in several lines, is code."""
         code = [k for k, tag in self.content.walk(index) if tag.role == "Code"]
         own = [piece for k in code for piece in self.content.pieces(k)]
         is_all = sum(len(p.text) for p in own) >= sum(len(p.text) for p in pieces)
@@ -254,7 +260,9 @@ class _Walk:
         return _Block(index, category, (tuple(own),), attributes)
 
     def _caption(self, index: int) -> Category:
-        """Of what a caption is: what holds it, or what stands right before or after it."""
+        """Return the category of a caption's object: what holds it, or what stands right before or after
+        it.
+        """
         parent = self.content.parents.get(index, 0)
         beside = [k for k in self.tags[parent].kids if isinstance(k, int)]
         at = beside.index(index)
@@ -268,13 +276,13 @@ class _Walk:
 
 
 def _is_above(caption: _Block, table: TaggedTable) -> bool:
-    """Whether a caption stands before the first part of its table."""
+    """Return whether a caption stands before the first part of its table."""
     pieces = [(piece.page, piece.box.y0) for line in caption.lines for piece in line if piece.box is not None]
     return bool(pieces and table.parts) and min(pieces) < (table.parts[0].page, table.parts[0].box.y0)
 
 
 def _elements(content: DocumentContent, block: _Block, order: int) -> Iterator[tuple[int, Element]]:
-    """A block as the element of each page that has a part of it."""
+    """Yield a block as the element of each page that has a part of it."""
     made = Element(f"e{order + 1}", block.category, order=order, attributes=block.attributes)
     if block.table is not None:
         for number, part in enumerate(block.table.parts, start=1):
@@ -299,7 +307,7 @@ def _elements(content: DocumentContent, block: _Block, order: int) -> Iterator[t
 
 
 def _figure(content: DocumentContent, index: int, number: int, words: Element) -> Iterator[Element]:
-    """A picture with its place; what is written in it may be read or not."""
+    """Yield a picture with its place; what is written in it may be read or not."""
     owners = {c.number for c in content.contents(index) if c.page == number}
     page = content.page(number)
     painted = [box for owner, _, box in page.shapes if owner in owners or owner - FORM in owners]
@@ -313,7 +321,7 @@ def _figure(content: DocumentContent, index: int, number: int, words: Element) -
 
 
 def _said_box(tag: StructureTag, page: OwnedPage) -> Box | None:
-    """The place that the attributes of an element name, where that is one on its page."""
+    """Return the place that the attributes of an element name, where that is one on its page."""
     said = tag.attributes.get("BBox")
     if not isinstance(said, tuple) or len(said) != 4 or not all(isinstance(v, float) for v in said):
         return None
@@ -326,7 +334,9 @@ def _said_box(tag: StructureTag, page: OwnedPage) -> Box | None:
 def _finish(
     page: TaggedPage, marked: OwnedPage, tables: Sequence[TaggedTable], roles: set[str], owned: set[int]
 ) -> None:
-    """Say what a page covers, take back an order that the page contradicts, and add what is no content."""
+    """Record what a page covers, undo an order that the page contradicts, and add content outside of the
+    text.
+    """
     painted = {*marked.owners, *(owner for owner, _, _ in marked.shapes)}
     page.n_missing = sum(not painted & {n, n + FORM} for n in owned if n < FORM)
     frames = [e.box for e in page.elements if e.table is not None and e.box is not None]
@@ -372,7 +382,9 @@ def _finish(
 
 
 def _in_columns(elements: Sequence[Element]) -> bool:
-    """Whether texts stand beside each other, three at a time and twice or more: a table without its tags."""
+    """Return whether texts stand beside each other, three at a time and twice or more: a table without its
+    tags.
+    """
     texts = (e for e in elements if e.table is None and e.category != Category.FIGURE)
     boxes = [e.box for e in texts if e.box is not None][:400]
     beside = (
@@ -382,7 +394,7 @@ def _in_columns(elements: Sequence[Element]) -> bool:
 
 
 def _is_turned(elements: Sequence[Element]) -> bool:
-    """Whether the tree has blocks the other way round that stand below each other on the page."""
+    """Return whether the tree has blocks the other way round that stand below each other on the page."""
     ordered = sorted(elements, key=lambda e: e.order or 0)
     boxes = [e.box for e in ordered if e.box is not None and not e.ignore][:400]
     pairs = turned = 0
@@ -396,7 +408,7 @@ def _is_turned(elements: Sequence[Element]) -> bool:
 
 
 def _words(marked: OwnedPage, glyphs: Sequence[int]) -> str:
-    """Glyphs as text, with a blank where others stand between two."""
+    """Return glyphs as text, with a blank where others stand between two."""
     return "".join(
         ("" if k == 0 or glyphs[k - 1] == at - 1 else " ") + marked.glyphs[at].text
         for k, at in enumerate(glyphs)
@@ -404,7 +416,7 @@ def _words(marked: OwnedPage, glyphs: Sequence[int]) -> str:
 
 
 def _artefacts(page: TaggedPage, marked: OwnedPage, glyphs: Sequence[int]) -> Iterator[Element]:
-    """Running heads and the like: what a parser may give or leave out."""
+    """Yield running heads and the like: what a parser may give or leave out."""
     places: dict[Category, list[int]] = {}
     for k in glyphs:
         middle = marked.glyphs[k].box.centre[1]

@@ -31,7 +31,7 @@ class _Axis:
 
 
 def missing_span(page: OwnedPage, table: Table, box: Box) -> str | None:
-    """What the lines of a page say against a grid; None where they agree, or there are none."""
+    """Return how the lines of a page contradict a grid; None where they agree, or there are none."""
     near = page.drawn_near(box)
     columns = _axis(table.cells, table.n_cols, table.n_rows, near)
     full = {k for k, cell in enumerate(table.cells) if cell.text.strip()}
@@ -48,7 +48,7 @@ def missing_span(page: OwnedPage, table: Table, box: Box) -> str | None:
 
 
 def missing_column(page: OwnedPage, table: Table, box: Box) -> str | None:
-    """Where lines are drawn around a column that a grid does not have; None where there is none."""
+    """Return where lines are drawn around a column that a grid does not have; None where there is none."""
     near = page.drawn_near(page.ruled_frame(box))
     thin = [shape for shape in near if shape.width <= _SHORT]
     axis = _axis(table.cells, table.n_cols, table.n_rows, thin)
@@ -73,7 +73,7 @@ def missing_column(page: OwnedPage, table: Table, box: Box) -> str | None:
 
 
 def _whole_lines(lines: Sequence[Line], low: float, high: float, heights: Sequence[float]) -> list[float]:
-    """Where lines between two places stand that run past all heights, be it in pieces."""
+    """Return where lines between two places stand that run past all heights, be it in pieces."""
     here = sorted(line for line in lines if low <= line[0] <= high)
     groups: list[list[Line]] = []
     for line in here:
@@ -92,7 +92,7 @@ def _turned(box: Box) -> Box:
 
 
 def _axis(cells: Sequence[Cell], n_cols: int, n_rows: int, shapes: Sequence[Box]) -> _Axis:
-    """A table seen along its columns."""
+    """Return a table seen along its columns."""
     ends: list[list[float]] = [[] for _ in range(n_cols)]
     begins: list[list[float]] = [[] for _ in range(n_cols)]
     middles: list[list[float]] = [[] for _ in range(n_rows)]
@@ -115,7 +115,7 @@ def _axis(cells: Sequence[Cell], n_cols: int, n_rows: int, shapes: Sequence[Box]
 
 
 def _unseen_line(axis: _Axis, full: set[int]) -> int | None:
-    """The first of the columns without any text that have fewer lines around them than they should."""
+    """Return the first of the columns without any text that have fewer lines around them than they should."""
     is_empty = [not any(owner in full for owner in own) for own in axis.owners]
     for empty, group in groupby(range(len(is_empty)), key=lambda k: is_empty[k]):
         own = list(group)
@@ -131,7 +131,9 @@ def _unseen_line(axis: _Axis, full: set[int]) -> int | None:
 
 
 def _unruled(axis: _Axis, full: set[int]) -> tuple[tuple[int, int] | None, bool]:
-    """The first place where an empty cell lacks the line that others have; and whether any have lines."""
+    """Return the first place where an empty cell lacks the line that others have; and whether any have
+    lines.
+    """
     is_ruled = False
     for k in range(len(axis.owners) - 1):
         low, high = axis.ends[k], axis.begins[k + 1]

@@ -46,12 +46,12 @@ class _Slot:
     pieces: tuple[TaggedText, ...]
 
     def on(self, page: int) -> "_Slot":
-        """What of it is on a page."""
+        """Return the part of it that is on a page."""
         return replace(self, pieces=tuple(piece for piece in self.pieces if piece.page == page))
 
     @property
     def boxes(self) -> list[tuple[int, Box]]:
-        """The places of its ink, each with its page."""
+        """Return the places of its ink, each with its page."""
         return [(piece.page, piece.box) for piece in self.pieces if piece.box is not None]
 
 
@@ -76,7 +76,7 @@ class TaggedTable:
 
 
 def read_table(content: DocumentContent, index: int) -> TaggedTable:
-    """The table of an element `Table`, checked against its pages."""
+    """Return the table of an element `Table`, checked against its pages."""
     captions = tuple(k for k, tag in content.walk(index, ("TR", "Caption")) if tag.role == "Caption")
     inside = {(c.page, k) for c in content.contents(index) for k in content.glyphs_of(c)}
     pages = tuple(sorted({page for page, _ in inside}))
@@ -124,14 +124,14 @@ def _checked_parts(
 
 
 def _is_inner(content: DocumentContent, index: int) -> bool:
-    """Whether a table is in a cell of another one."""
+    """Return whether a table is in a cell of another one."""
     while (index := content.parents.get(index, 0)) and content.tree.tags[index].role != "Table":
         pass
     return index > 0
 
 
 def _rows(content: DocumentContent, index: int) -> list[list[int]]:
-    """The cells of each row, by their elements."""
+    """Return the cells of each row, by their elements."""
     rows: list[list[int]] = []
     for k, tag in content.walk(index, ("TR", "Table", "Caption")):
         if tag.role == "TR":
@@ -153,7 +153,7 @@ def _span(tag: StructureTag, key: str) -> int:
 
 
 def _laid(content: DocumentContent, rows: Sequence[Sequence[int]]) -> tuple[list[_Slot], int]:
-    """The cells on a grid, as HTML lays them: each at the first place of its row that is free."""
+    """Return the cells on a grid, as HTML lays them: each at the first place of its row that is free."""
     tags = content.tree.tags
     cells = {c: tags[c].attributes for c in chain(*rows)}
     headers = (said.get("Headers", ()) for said in cells.values())
@@ -186,7 +186,8 @@ def _laid(content: DocumentContent, rows: Sequence[Sequence[int]]) -> tuple[list
 
 
 def _moved_to_columns(slots: Sequence[_Slot], n_cols: int, ends: Ends) -> list[_Slot]:
-    """The cells of rows that are short, under the columns where they stand: browsers tag no empty cells.
+    """Return the cells of rows that are short, under the columns where they stand: browsers tag no empty
+    cells.
 
     Where columns are is known from the rows that are whole. A row of which a cell fits no column, or several,
     stays as it is, and is refused then.
@@ -232,7 +233,8 @@ def _moved_to_columns(slots: Sequence[_Slot], n_cols: int, ends: Ends) -> list[_
 
 
 def _without_gaps(content: DocumentContent, slots: Sequence[_Slot], n_rows: int) -> list[_Slot]:
-    """The cells without rows that are only a gap between others: nothing stands there, and nothing could.
+    """Return the cells without rows that are only a gap between others: nothing stands there, and nothing
+    could.
 
     Behind the last row with text, that is as far as lines are drawn.
     """
@@ -259,7 +261,8 @@ def _without_gaps(content: DocumentContent, slots: Sequence[_Slot], n_rows: int)
 def _without_repeats(
     content: DocumentContent, slots: Sequence[_Slot]
 ) -> tuple[list[_Slot], dict[int, list[_Slot]]]:
-    """The cells of a head that says the same on each of its pages once, and those of later pages by page.
+    """Return the cells of a head that says the same on each of its pages once, and those of later pages by
+    page.
 
     Browsers give what they repeat on a page to the one cell that the tree has.
     """
@@ -289,7 +292,7 @@ def _without_repeats(
 
 
 def _reads_from_right(slots: Sequence[_Slot]) -> bool:
-    """Whether the first column is the rightmost one, in a script that is written so."""
+    """Return whether the first column is the rightmost one, in a script that is written so."""
     if not any(is_right_to_left(piece.text) for slot in slots for piece in slot.pieces):
         return False
     rows: dict[int, list[tuple[int, float]]] = {}
@@ -344,7 +347,7 @@ def _extent(ends: Iterable[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _crossing(places: Sequence[tuple[int, int, float, float]]) -> int | None:
-    """The first border between lines of a grid that what lies on both sides of it crosses.
+    """Return the first border between lines of a grid that what lies on both sides of it crosses.
 
     A place is its first line and the one after the last, and where the ink begins and ends.
     """
@@ -362,7 +365,7 @@ def _crossing(places: Sequence[tuple[int, int, float, float]]) -> int | None:
 def _part(
     content: DocumentContent, slots: Sequence[_Slot], heads: Sequence[_Slot], n_cols: int, page: int
 ) -> TablePart:
-    """The rows of a table that have ink on a page, below the head that is repeated there."""
+    """Return the rows of a table that have ink on a page, below the head that is repeated there."""
     n_rows = max(slot.row + slot.rowspan for slot in slots)
     here = {slot.row for slot in slots if any(p == page for p, _ in slot.boxes)}
     later = [s.row for s in slots if s.boxes and s.row > max(here) and all(p > page for p, _ in s.boxes)]
@@ -421,7 +424,9 @@ def _raise_if_continued(content: DocumentContent, part: TablePart, head: Box | N
 def _with_repeated_heads(
     content: DocumentContent, parts: Sequence[TablePart]
 ) -> list[tuple[TablePart, Box | None]]:
-    """Parts on later pages with the head that is repeated there where tags have it once, and its place."""
+    """Return parts on later pages with the head that is repeated there where tags have it once, and its
+    place.
+    """
     first = parts[0].table
     n_heads = next((cell.row for cell in first.cells if cell.header is False), 0)
     head = [cell for cell in first.cells if cell.row < n_heads]
@@ -436,7 +441,9 @@ def _with_repeated_heads(
 
 
 def _shown_above(page: OwnedPage, box: Box, wanted: Sequence[str]) -> Box | None:
-    """Where artefacts above a place say just what is wanted, and nothing between; None if they do not."""
+    """Return where artefacts above a place say just what is wanted, and nothing between; None if they do
+    not.
+    """
     nobodys = [k for k, o in enumerate(page.owners) if o in (ARTEFACT, UNMARKED) and is_ink(page, k)]
     above = [page.glyphs[k] for k in nobodys if page.glyphs[k].box.y1 <= box.y0 + TOLERANCE]
     nearest = sorted(above, key=lambda glyph: -glyph.box.centre[1])[: len(wanted)]
@@ -444,7 +451,7 @@ def _shown_above(page: OwnedPage, box: Box, wanted: Sequence[str]) -> Box | None
 
 
 def _headed(part: TablePart, head: Sequence[Cell], n_heads: int, box: Box) -> TablePart:
-    """The part below the cells of a head, which stand in the box as they do on the first page."""
+    """Return the part below the cells of a head, which stand in the box as they do on the first page."""
     places = [cell.box for cell in head if cell.box is not None]
     first = Box.hull(places) if places else box
     sizes = zip((first.width, first.height), (box.width, box.height), strict=True)

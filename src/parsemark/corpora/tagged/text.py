@@ -60,7 +60,7 @@ class DocumentContent:
     _places: dict[int, dict[int, list[int]]] = field(default_factory=dict)
 
     def page(self, number: int) -> OwnedPage:
-        """A page with its marks."""
+        """Return a page with its marks."""
         if number not in self._pages:
             while len(self._pages) >= _KEPT:
                 oldest = next(iter(self._pages))
@@ -83,11 +83,13 @@ class DocumentContent:
 
     @cached_property
     def parents(self) -> dict[int, int]:
-        """The element that holds each one."""
+        """Return the element that holds each one."""
         return {kid: k for k, tag in enumerate(self.tree.tags) for kid in tag.kids if isinstance(kid, int)}
 
     def walk(self, index: int, stop: Iterable[str] = ()) -> Iterator[tuple[int, StructureTag]]:
-        """An element and all below it in order; not below those of a role of `stop`, other than the first."""
+        """Yield an element and all below it in order; not below those of a role of `stop`, other than the
+        first.
+        """
         ends = frozenset(stop)
         work = [index]
         while work:
@@ -98,18 +100,22 @@ class DocumentContent:
                 work += [kid for kid in reversed(tag.kids) if isinstance(kid, int)]
 
     def contents(self, index: int) -> Iterator[Content]:
-        """All content below an element."""
+        """Yield all content below an element."""
         for _, tag in self.walk(index):
             yield from (kid for kid in tag.kids if isinstance(kid, Content))
 
     def glyphs_of(self, content: Content) -> list[int]:
-        """The glyphs of a piece of content; in a form that does not say so, where the page has none."""
+        """Return the glyphs of a piece of content; in a form that does not say so, where the page has
+        none.
+        """
         self.page(content.page)
         places = self._places[content.page]
         return places.get(content.number) or places.get(content.number + FORM, [])
 
     def pieces(self, index: int, without: Sequence[str] = ()) -> list[TaggedText]:
-        """What an element says, in the order of the tree; nothing of elements of the roles `without`."""
+        """Return the texts of an element in the order of the tree, without elements of the roles
+        `without`.
+        """
         found: list[TaggedText] = []
         run: list[Content] = []
         work: list[tuple[int | Content, bool]] = [(index, False)]
@@ -152,18 +158,20 @@ class DocumentContent:
         return found
 
     def _run(self, run: Sequence[Content], breaks: bool, in_math: bool) -> list[TaggedText]:
-        """Contents of one page that follow each other; trees have those from right to left as they stand."""
+        """Return contents of one page that follow each other; trees have those from right to left as they
+        stand.
+        """
         pieces = [piece for content in run if (piece := self._piece([content], in_math)) is not None]
         if len(pieces) > 1 and any(is_right_to_left(piece.text) for piece in pieces):
             pieces = [piece for piece in [self._piece(run, in_math)] if piece is not None]
         return [replace(piece, breaks=breaks and k == 0) for k, piece in enumerate(pieces)]
 
     def pieces_of(self, content: Content) -> list[TaggedText]:
-        """What content says that is in an element beside others."""
+        """Return the texts of content that shares its element with other content."""
         return self._run([content], False, False)
 
     def _piece(self, contents: Sequence[Content], in_math: bool) -> TaggedText | None:
-        """What contents of a page say together, in the order of the page."""
+        """Return the joint text of contents of a page, in the order of the page."""
         number = contents[0].page
         page = self.page(number)
         solid = sorted(k for c in contents for k in self.glyphs_of(c) if not page.glyphs[k].generated)
@@ -172,7 +180,7 @@ class DocumentContent:
         return _made(number, page, self._text(page, solid, in_math), solid, False) if solid else None
 
     def _text(self, page: OwnedPage, solid: Sequence[int], in_math: bool) -> str:
-        """The glyphs as text. Blanks that the reader made up count only where there is room for one.
+        """Return the glyphs as text. Blanks that the reader made up count only where there is room for one.
 
         What is raised is marked as in cells of HTML; in formulas the tags say it.
         """
@@ -192,7 +200,7 @@ class DocumentContent:
         return "".join(script("sup", said) if is_up else said for is_up, said in joined)
 
     def _spoken(self, index: int, text: str, breaks: bool) -> TaggedText | None:
-        """What stands in the place of an element's own glyphs."""
+        """Return the text that replaces an element's own glyphs."""
         own = [(c.page, k) for c in self.contents(index) for k in self.glyphs_of(c)]
         if not own:
             return None
@@ -204,7 +212,7 @@ class DocumentContent:
         return _made(number, page, text, indices, breaks)
 
     def text(self, pieces: Sequence[TaggedText], between: str = " ") -> str:
-        """Pieces as one text, with `between` between paragraphs and single blanks elsewhere."""
+        """Return pieces as one text, with `between` between paragraphs and single blanks elsewhere."""
         paragraphs: list[str] = []
         for k, piece in enumerate(pieces):
             if piece.breaks or not paragraphs:
@@ -221,7 +229,7 @@ class DocumentContent:
         return between.join(paragraph for paragraph in trimmed if paragraph)
 
     def code(self, pieces: Sequence[TaggedText]) -> str:
-        """Pieces of code with their lines, each as far to the right as it stands."""
+        """Return pieces of code with their lines, each as far to the right as it stands."""
         if any("\n" in piece.text for piece in pieces):
             return "".join(piece.text for piece in pieces).strip("\n")
         lines: list[tuple[float, float, str]] = []
@@ -244,7 +252,9 @@ class DocumentContent:
         )
 
     def latex(self, index: int) -> str | None:
-        """The LaTeX of a formula: of a file attached to it, or of its tags; None where none says it."""
+        """Return the LaTeX of a formula: of a file attached to it, or of its tags; None where none says
+        it.
+        """
         source = (self.tree.tags[index].source or "").strip()
         if source:
             return read_mathml(source) if source.startswith("<") else source
@@ -265,18 +275,18 @@ def _made(number: int, page: OwnedPage, text: str, indices: Sequence[int], break
 
 
 def readable(glyphs: Iterable[str]) -> str:
-    """Glyphs as text, with the signs that symbols stand for."""
+    """Return glyphs as text, with the signs that symbols stand for."""
     return "".join(_BULLETS.get(glyph, glyph) for glyph in glyphs)
 
 
 def is_ink(page: OwnedPage, index: int) -> bool:
-    """Whether a glyph is painted."""
+    """Return whether a glyph is painted."""
     glyph = page.glyphs[index]
     return not glyph.generated and bool(glyph.text.strip())
 
 
 def needs_blank(page: OwnedPage, left: int, right: int) -> bool:
-    """Whether a glyph begins another word than the one before it in its text."""
+    """Return whether a glyph begins another word than the one before it in its text."""
     if not page.glyphs[left].text.strip() or not page.glyphs[right].text.strip():
         return False  # there is one already
     if left in page.hyphens:
@@ -288,7 +298,7 @@ def needs_blank(page: OwnedPage, left: int, right: int) -> bool:
 
 
 def _gap(page: OwnedPage, left: int, right: int) -> float:
-    """How far a glyph is from the one before it in its text, in heights of their line."""
+    """Return how far a glyph is from the one before it in its text, in heights of their line."""
     (start, top, end, bottom), (begin, upper, stop, lower) = page.advances[left], page.advances[right]
     if page.reads_from_right:  # the digits of a number are beside their neighbours as a whole
         start, stop = _edge_of_number(page, left, -1), _edge_of_number(page, right, 1)
@@ -299,7 +309,7 @@ def _gap(page: OwnedPage, left: int, right: int) -> float:
 
 
 def _edge_of_number(page: OwnedPage, index: int, way: int) -> float:
-    """The far edge of what is read from left to right: up to a glyph (-1), or from it on (1)."""
+    """Return the far edge of what is read from left to right: up to a glyph (-1), or from it on (1)."""
     k, edge = index, page.advances[index]
     for _ in range(_LONGEST_NUMBER):
         k += way
@@ -313,7 +323,7 @@ def _edge_of_number(page: OwnedPage, index: int, way: int) -> float:
 
 
 def _from_right(page: OwnedPage, solid: Sequence[int]) -> list[int]:
-    """Glyphs in the order of their line where a reader takes a raised mark for a line of its own."""
+    """Return glyphs in the order of their line where a reader takes a raised mark for a line of its own."""
     lines: list[list[int]] = []
     for k in solid:
         if not lines or any(page.glyphs[j].text in "\r\n" for j in range(lines[-1][-1] + 1, k)):
@@ -329,7 +339,9 @@ def _from_right(page: OwnedPage, solid: Sequence[int]) -> list[int]:
 
 
 def _is_superscript(page: OwnedPage, index: int) -> bool:
-    """Whether a glyph is a superscript of the word before it; signs between others are if one of these is."""
+    """Return whether a glyph is a superscript of the word before it; signs between others are if one of these
+    is.
+    """
     text = page.glyphs[index].text
     if text not in _JOINING:
         return (text.isdigit() or text.islower()) and _is_up(page, index)
@@ -345,7 +357,7 @@ def _is_superscript(page: OwnedPage, index: int) -> bool:
 
 
 def _is_up(page: OwnedPage, index: int) -> bool:
-    """Whether a glyph is smaller and higher than those before it in its word, or than those behind it.
+    """Return whether a glyph is smaller and higher than those before it in its word, or than those behind it.
 
     A mark of a note may have a blank behind it.
     """
@@ -372,6 +384,6 @@ def _is_up(page: OwnedPage, index: int) -> bool:
 
 
 def hull(boxes: Iterable[Box]) -> Box | None:
-    """The box around all; None where there is none."""
+    """Return the box around all; None where there is none."""
     listed = list(boxes)
     return Box.hull(listed) if listed else None

@@ -116,7 +116,7 @@ def estimate_confidence(
     model: ConfidenceModel | None = None,
     apply: bool = True,
 ) -> Estimated:
-    """Give parsers (by default all without a confidence) one of ours, by the model of another run.
+    """Estimate confidences for parsers (by default all that report none), by the model of another run.
 
     Without a model one is fitted on the truth of this run, and each document is judged by one that has not
     seen it. With `apply`, `estimated(parser=…)` is added to the run for each parser. UsageError if every
@@ -162,7 +162,7 @@ class ConfidenceRow:
 
 
 def confidence_rows(run: Run) -> list[ConfidenceRow]:
-    """All parsers of a scored run that have a confidence; right by place, without boxes by content."""
+    """Return all parsers of a scored run that have a confidence; right by place, without boxes by content."""
     rows = []
     for entry in run.manifest.parsers:
         try:

@@ -52,9 +52,9 @@ FEATURES = (
 def signals(
     parser: str, predictions: Mapping[str, Prediction], engines: Engines, page: tuple[Path, int] | None
 ) -> list[tuple[Element, Floats]]:
-    """The features of each table that a parser sees on a page, given what all see there (`predictions`) and
-    what they stand on (`engines`). `page`: its PDF and number, for the text in the tables' boxes; None if
-    there is no PDF.
+    """Return the features of each table that a parser sees on a page, given what all see there
+    (`predictions`) and what they stand on (`engines`). `page`: its PDF and number, for the text in the
+    tables' boxes; None if there is no PDF.
     """
     own = [e for e in predictions[parser].tables if e.table is not None]
     if not own:
@@ -142,12 +142,12 @@ class ConfidenceModel:
     source: str = ""  # the run that it was fitted on
 
     def __call__(self, features: Floats) -> Floats:
-        """One probability for each row of features."""
+        """Return one probability for each row of features."""
         rows = (np.atleast_2d(features) - self.mean) / self.scale
         return np.asarray(1 / (1 + np.exp(-(rows @ np.asarray(self.weights) + self.offset))))
 
     def to_json(self) -> dict[str, Any]:
-        """As plain JSON data."""
+        """Return plain JSON data."""
         by_name = zip(FEATURES, self.mean, self.scale, self.weights, strict=True)
         features = {n: {"mean": m, "scale": s, "weight": w} for n, m, s, w in by_name}
         facts = {"source": self.source, "n_tables": self.n_tables, "offset": self.offset}
@@ -155,7 +155,7 @@ class ConfidenceModel:
 
     @classmethod
     def read(cls, path: Path) -> ConfidenceModel:
-        """Inverse of `to_json`, from a file; FormatError if it is none."""
+        """Undo `to_json`, from a file; raise FormatError if it is invalid."""
         try:
             data = json.loads(path.read_bytes())
             rows = [[float(data["features"][n][k]) for n in FEATURES] for k in ("mean", "scale", "weight")]
@@ -189,7 +189,9 @@ def fit_model(features: Floats, correct: Iterable[bool], source: str = "") -> Co
 def models_by_document(
     features: Floats, correct: Sequence[bool], documents: Sequence[str], source: str = ""
 ) -> dict[str, ConfidenceModel]:
-    """For each document a model that has not seen it; UsageError if there are too few documents or tables."""
+    """Return for each document a model fitted without it; raise UsageError for too few documents or
+    tables.
+    """
     folds = document_folds(documents)
     hit = np.asarray(correct, dtype=bool)
     of_table = np.array([folds[d] for d in documents])

@@ -41,7 +41,9 @@ class JudgedTables:
 
 
 def judged_tables(run: Run, parser: str, rule: str = "bbox", at: float = 0.5) -> JudgedTables:
-    """A parser's tables, right where they overlap a true one by over `at`; UsageError without confidences."""
+    """Return a parser's tables, right where they overlap a true one by over `at`; UsageError without
+    confidences.
+    """
     found, n_truth = _matched(run, parser, rule, at)
     sure = [table for table in found if table.confidence is not None]
     if not sure:
@@ -69,7 +71,7 @@ class _Matched:
 
 
 def _matched(run: Run, parser: str, rule: str, at: float) -> tuple[list[_Matched], int]:
-    """The predicted tables of a parser, and the number of true ones."""
+    """Return the predicted tables of a parser, and the number of true ones."""
     _known(run, parser)
     documents = dict(run.table("samples").select("sample", "document").iter_rows())
     matches = run.table("matches").filter(parser=parser, rule=rule, category="table")
@@ -171,7 +173,7 @@ class Signals:
 
 
 def read_signals(run: Run, parsers: Sequence[str]) -> Signals:
-    """What `estimated.signals` says of every table of some parsers, and whether the table is right.
+    """Return `estimated.signals` of every table of some parsers, and whether the table is right.
 
     Right is a table that overlaps a true one by half; for a parser or a corpus without boxes, one that is
     matched by its content.
@@ -207,7 +209,9 @@ def _predictions(run: Run, parsers: Sequence[str]) -> Iterator[tuple[str, dict[s
 
 
 def _verdicts(run: Run, parser: str) -> dict[tuple[str, str], bool]:
-    """Which tables are right, by place where any of the parser's is matched by place, else by content."""
+    """Return which tables are right, by place where any of the parser's is matched by place, else by
+    content.
+    """
     for rule, at in (("bbox", 0.5), ("ngrams", 0.0)):
         found, _ = _matched(run, parser, rule, at)
         if any(table.correct for table in found):
@@ -248,7 +252,9 @@ def add_estimated(run: Run, parser: str, confidence: Mapping[tuple[str, str], fl
 
 
 def split_specs(specs: str | Sequence[str]) -> tuple[list[str], list[Spec]]:
-    """The parsers to run, with members of ensembles, and the ensembles to make (of all others by default)."""
+    """Return the parsers to run, with members of ensembles, and the ensembles to make (of all others by
+    default).
+    """
     run: list[str] = []
     made: list[Spec] = []
     for text in [specs] if isinstance(specs, str) else specs:
@@ -315,7 +321,7 @@ def _add(
 def _record(
     run: Run, sample: str, name: str, outputs: dict[str, ParseRecord], raw: bytes | None
 ) -> ParseRecord:
-    """What all of the sources took together is what this one takes."""
+    """Return a record with the sum of the sources' times and costs."""
     wall = [r.wall_s for r in outputs.values() if r.wall_s is not None]
     cpu = [r.cpu_s for r in outputs.values() if r.cpu_s is not None]
     cost = [r.cost_usd for r in outputs.values() if r.cost_usd is not None]

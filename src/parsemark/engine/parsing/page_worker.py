@@ -44,7 +44,7 @@ class PageLimits:
     max_answer_bytes: int = 64 * 1024 * 1024  # size of an answer; no more than this is ever held in memory
 
     def __str__(self) -> str:
-        """What makes a failure under other limits another failure; names failures in the cache."""
+        """Return the limits as text, which names failures in the cache: other limits, other failures."""
         return f"timeout_s={self.timeout_s:g} memory_mb={self.memory_mb} bytes={self.max_answer_bytes}"
 
 
@@ -53,7 +53,9 @@ class ParserUnusableError(ParserError):
 
 
 def install_usable(parser: Parser, progress: Progress | None = None) -> None:
-    """Build a parser's environment unless that is done; ParserError if it misses what we cannot install."""
+    """Build a parser's environment unless that is done; raise ParserError if it misses what we cannot
+    install.
+    """
     state = parser.state()
     if state.kind == "missing":
         raise ParserError(f"{parser.name} cannot be used: {state}.")
@@ -135,7 +137,7 @@ class PageWorker:
         self._session = self._watched = None
 
     def _attempt(self, pdf: str, page: int, timeout_s: float) -> tuple[PageOutcome, bool]:
-        """One attempt, and whether another one makes sense."""
+        """Return one attempt, and whether another one makes sense."""
         worn = self._session is not None
         if self._session is None or self._watched is None:
             self._start()
@@ -219,7 +221,7 @@ class PageWorker:
         )
 
     def _answered(self, answer: Answer, watched: Watched, elapsed: float) -> PageOutcome:
-        """What we measured; what the worker says of itself counts only where the system does not tell."""
+        """Return our measurements; the worker's own count only where the system gives none."""
         most_cpu_s = (elapsed + 1.0) * (os.cpu_count() or 1)
         return PageOutcome(
             Status.OK if answer.output is not None else Status.PARSER_FAILED,
@@ -233,7 +235,7 @@ class PageWorker:
 
 
 def shared_by_pages(whole: PageOutcome, pages: Sequence[int]) -> list[PageOutcome]:
-    """What became of each page of a document that was parsed in one call."""
+    """Return the outcome of each page of a document that was parsed in one call."""
     n = len(pages)
     wall_s, cpu_s, cost_usd = (
         None if value is None else value / n for value in (whole.wall_s, whole.cpu_s, whole.cost_usd)

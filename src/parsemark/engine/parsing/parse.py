@@ -127,7 +127,7 @@ def _fetch_weights(parser: Parser, events: Events) -> None:
 
 
 def _check_formats(parsers: Sequence[Parser], pages: Sequence[PlannedPage]) -> None:
-    """Each parser must read the files of the corpus: a PDF parser fails on each DOCX, and says nothing."""
+    """Refuse parsers that cannot read the corpus: a PDF parser would fail on each DOCX without a reason."""
     wanted = sorted({page.pdf.suffix.lower().lstrip(".") or "pdf" for page in pages})
     for parser in parsers:
         others = [kind for kind in wanted if kind in _OTHER_FORMATS and kind not in parser.info.reads]
@@ -140,7 +140,7 @@ def _check_formats(parsers: Sequence[Parser], pages: Sequence[PlannedPage]) -> N
 
 
 def _begin_anew(run: Run, parsers: Sequence[str]) -> dict[str, float]:
-    """Since when the parsers parse anew: from now, or from when a run that was stopped began to."""
+    """Return since when each parser parses: from now, or from the start of a run that was stopped."""
     now = RunFolder.of(run).parses.now()
     RunFolder.of(run).update_manifest(
         lambda m: m.model_copy(update={"parsing_anew": {**dict.fromkeys(parsers, now), **m.parsing_anew}})
@@ -149,7 +149,7 @@ def _begin_anew(run: Run, parsers: Sequence[str]) -> dict[str, float]:
 
 
 def _end_anew(run: Run, since: Mapping[str, float]) -> None:
-    """All pages are done: the next run that parses anew begins from its own start."""
+    """Record that all pages are done: the next run without the cache begins from its own start."""
     if since:
         RunFolder.of(run).update_manifest(
             lambda m: m.model_copy(
@@ -159,7 +159,7 @@ def _end_anew(run: Run, since: Mapping[str, float]) -> None:
 
 
 def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
-    """The run in `out`: a new one, or one of the same corpus to go on with."""
+    """Return the run in `out`: a new one, or one of the same corpus to go on with."""
     entry = CorpusEntry(
         name=corpus.name, version=corpus.version, hash=corpus.hash, spec=corpus.spec, n_samples=len(corpus)
     )
@@ -239,7 +239,9 @@ def follow_truth(run: Run, events: Events | None = None) -> bool:
 
 
 def sample_rows(corpus: Corpus, stored: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Samples that a run (`stored`) has, as its corpus has them now; with PDFs where the run has them."""
+    """Yield samples that a run (`stored`) has, as its corpus has them now; with PDFs where the run has
+    them.
+    """
     had_pdf = dict(zip(stored["sample"], stored["pdf_sha256"].is_not_null(), strict=True))
     hashes: dict[Path, str] = {}
     known = _looks(stored)
@@ -293,7 +295,7 @@ def add_samples(
 
 
 def _looks(stored: pl.DataFrame) -> dict[tuple[str, str, int], FirstLook]:
-    """What the run knows of pages of these files already, so that nobody looks at them again."""
+    """Return the run's stored page properties of these files, so that they are not computed again."""
     columns = stored.select("sample", "pdf_sha256", "page_number", "identity", "kinds")
     return {
         (sample, file, number): FirstLook(json.loads(identity or "{}"), stored_kinds(kinds))
@@ -308,7 +310,7 @@ def _row(sample: Sample, pdf_sha256: str, known: Mapping[tuple[str, str, int], F
 
 
 def _readable(corpus: Corpus, keys: Sequence[str], events: Events, *, needs_pdf: bool) -> list[Sample]:
-    """The samples; one that cannot be read costs itself, unless the corpus is strict."""
+    """Return the samples; one that cannot be read costs itself, unless the corpus is strict."""
     samples: list[Sample] = []
     left_out: list[Remark] = []
     for key in keys:
@@ -383,7 +385,7 @@ def _machine() -> dict[str, str | int | float | None]:
 
 
 def _cpu_model() -> str:
-    """What the processor calls itself; where it has no name, its part number."""
+    """Return the processor's name, or its part number if it has no name."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -80,7 +80,7 @@ def make_plan(
 
 
 def select_keys(keys: Sequence[str], pages: str | int | None) -> list[str]:
-    """The samples that `--pages` names: a number (the first ones), positions `5-9`, or ids with `*`.
+    """Return the samples that `--pages` names: a number (the first ones), positions `5-9`, or ids with `*`.
 
     >>> select_keys(["a1", "a2", "b1"], "2")
     ['a1', 'a2']
@@ -130,7 +130,7 @@ class Dispatcher:
         self._stopped = False
 
     def open(self, parser: str) -> None:
-        """The parser is ready: its jobs may be claimed."""
+        """Allow the jobs of a parser that is ready to be claimed."""
         with self._changed:
             self._pending.discard(parser)
             self._changed.notify_all()
@@ -151,7 +151,9 @@ class Dispatcher:
             self._changed.notify_all()
 
     def claim(self, current: str | None) -> Job | None:
-        """The next job, of the parser that the caller's worker runs if possible; None when none are left."""
+        """Return the next job, of the parser that the caller's worker runs if possible; None when none are
+        left.
+        """
         with self._changed:
             while not self._stopped:
                 parser = self._choose(current)
@@ -166,7 +168,7 @@ class Dispatcher:
             return None
 
     def claim_document(self, job: Job) -> list[Job]:
-        """All jobs of the same parser and document that are left, for who has claimed one of them."""
+        """Return all jobs of the same parser and document that are left, for who has claimed one of them."""
         with self._changed:
             queue = self._queues[job.parser]
             same = [other for other in queue if other.page.pdf_sha256 == job.page.pdf_sha256]
@@ -176,7 +178,7 @@ class Dispatcher:
             return same
 
     def took(self, parser: str, seconds: float) -> None:
-        """Tell how long a page took, so that workers go where most work is left."""
+        """Record how long a page took, so that workers go where most work is left."""
         with self._changed:
             self._seconds[parser] += seconds
             self._n_done[parser] += 1

@@ -40,10 +40,10 @@ class RayWorkers(RayCluster):
         self._limits = limits
 
     def install(self, parser: Parser, events: Events) -> None:
-        """Nothing here: each actor builds the environment on its own node, once per node."""
+        """Do nothing: each actor builds the environment on its own node, once per node."""
 
     def start(self, parser: Parser) -> RayWorker:
-        """A worker whose actor is started with its first page."""
+        """Return a worker whose actor is started with its first page."""
         return RayWorker(self.ray, self.actor(_Actor), parser.spec, self._limits)
 
 

@@ -71,11 +71,11 @@ class Watched:
 
     @property
     def was_ended(self) -> bool:
-        """Whether it was over one of its limits."""
+        """Return whether it was over one of its limits."""
         return self.exceeded or self.overtime or self.overfull
 
     def end_survivors(self) -> int:
-        """End what outlived the supervisor, if somebody has killed that; returns how many there were."""
+        """End processes that outlived a killed supervisor; return their number."""
         return processes.kill_survivors(self._seen.values())
 
     def _members(self) -> list[Process]:

@@ -56,7 +56,7 @@ class LocalWorkers:
         self._watch.__exit__()
 
     def capacity(self) -> int:
-        """One worker for each CPU."""
+        """Return one worker for each CPU."""
         return os.cpu_count() or 1
 
     def install(self, parser: Parser, events: Events) -> None:
@@ -64,7 +64,7 @@ class LocalWorkers:
         install_usable(parser, lambda what: events.installing(parser.name, what))
 
     def start(self, parser: Parser) -> PageWorker:
-        """A worker process, started with its first page."""
+        """Return a worker process, started with its first page."""
         return PageWorker(parser, self._limits, self._watch, self._hidden)
 
 
@@ -223,7 +223,7 @@ class ParsePool:
             worker.close()
 
     def _give_up(self, parser: str, why: str, *jobs: Job) -> None:
-        """All pages that a parser still has fail. They have no key, so that a rerun tries them again."""
+        """Fail all pages that a parser still has. They have no key, so that a rerun tries them again."""
         self._events.unusable(parser, why)
         with self._giving_up:
             for job in [*jobs, *self._dispatcher.drain(parser)]:

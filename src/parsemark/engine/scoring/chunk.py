@@ -56,7 +56,7 @@ class PageTask:
 
 
 def grouped(pages: Iterable[PageTask]) -> list[tuple[PageTask, ...]]:
-    """The pages by document, in order."""
+    """Return the pages by document, in order."""
     found: dict[str, list[PageTask]] = {}
     for page in pages:
         found.setdefault(page.document or page.sample, []).append(page)
@@ -72,17 +72,17 @@ class PartFiles:
     key: str  # of the chunk
 
     def part(self, table: str, protocol: str | None = None) -> Path:
-        """The rows of one table."""
+        """Return the rows of one table."""
         number = "" if protocol is None else f".{self.protocols.index(protocol)}"
         return self.run / "parts" / f"{self.key}.{table}{number}.parquet"
 
     def all(self) -> list[Path]:
-        """All of them."""
+        """Return all of them."""
         own = [self.part(table, protocol) for protocol in self.protocols for table in PROTOCOL_TABLES]
         return [self.part("predictions"), *own]
 
     def are_there(self) -> bool:
-        """Whether the chunk was scored before, perhaps by a run that was killed."""
+        """Return whether the chunk was scored before, perhaps by a run that was killed."""
         return all(part.exists() for part in self.all())
 
 
@@ -97,23 +97,25 @@ class Chunk:
 
     @property
     def key(self) -> str:
-        """Identity of the work: what is scored, by which protocols of which version, into which columns."""
+        """Return the identity of the work: what is scored, by which protocols of which version, into which
+        columns.
+        """
         columns = [(table, *schema_of(table)) for table in ("predictions", *PROTOCOL_TABLES)]
         identity = repr((__version__, self.protocols, columns, self.pages))
         return hashlib.sha256(identity.encode()).hexdigest()[:32]
 
     @property
     def n_outputs(self) -> int:
-        """How many outputs are scored."""
+        """Return how many outputs are scored."""
         return sum(len(page.outputs) for page in self.pages)
 
     @property
     def files(self) -> PartFiles:
-        """Where its rows lie until they are put together."""
+        """Return where its rows lie until they are put together."""
         return PartFiles(self.run, self.protocols, self.key)
 
     def split(self) -> Iterator[Chunk]:
-        """The same work in the smallest pieces: a page, or a whole document, of one parser."""
+        """Yield the same work in the smallest pieces: a page, or a whole document, of one parser."""
         for pages in grouped(self.pages) if self.whole_documents else [(page,) for page in self.pages]:
             for number in range(len(pages[0].outputs)):
                 own = tuple(replace(page, outputs=(page.outputs[number],)) for page in pages)
@@ -121,7 +123,7 @@ class Chunk:
 
     @property
     def whole_documents(self) -> bool:
-        """Whether the pages of a document must stay together."""
+        """Return whether the pages of a document must stay together."""
         return any(get_protocol(spec).whole_documents for spec in self.protocols)
 
 
@@ -193,7 +195,7 @@ def write_parts(chunk: Chunk, parts: Sequence[bytes]) -> None:
 
 
 def _scored(chunk: Chunk, pages: Iterable[PageTask], get: Callable[[str], bytes]) -> list[bytes]:
-    """The rows of a chunk as Parquet, in the order of its parts."""
+    """Return the rows of a chunk as Parquet, in the order of its parts."""
     recipes = {spec: get_protocol(spec) for spec in chunk.protocols}
     if chunk.session and any(recipe.asks for recipe in recipes.values()):
         from parsemark.judges.ask import join_session
@@ -243,7 +245,7 @@ _Seen = tuple[int, str, Page | None, Prediction, str | None]
 
 
 def read_record(run: Run, record: ParseRecord) -> Prediction:
-    """What a stored output says, or why there is none."""
+    """Read a stored output; the prediction of a failed page has the reason."""
     if record.blob is None:
         return Prediction(record.sample, record.parser, record.status, message=record.error)
     return read_raw(run.raw(record.blob), record.sample, record.parser)
@@ -270,7 +272,9 @@ def _read(page: PageTask, output: Output, get: Callable[[str], bytes]) -> Predic
 
 
 def _text_layer(page: PageTask) -> str | None:
-    """The page's text; None for a page without a text layer, of which nothing can be said to be invented."""
+    """Return the page's text; None for a page without a text layer, of which nothing can be said to be
+    invented.
+    """
     if page.pdf is None:
         return page.text or None
     with contextlib.suppress(CorpusError, OSError):
@@ -307,7 +311,7 @@ def _score(
 
 
 def _counts(scores: PageScores) -> bool:
-    """Whether a page that broke the protocol is in its figures.
+    """Return whether a page that broke the protocol is in its figures.
 
     It has a value, or elements with a status. Rows that only say of the page that it has no value would take
     it out of every mean, and a parser that breaks a protocol by a bad answer would be better off than before.
@@ -319,7 +323,8 @@ def _counts(scores: PageScores) -> bool:
 def _leaves_out(
     protocol: PageProtocol, truth: Page | None, prediction: Prediction, scores: PageScores
 ) -> bool:
-    """Whether a page that failed has no row, although the truth itself, given as the answer, would have one.
+    """Return whether a page that failed has no row, although the truth itself, given as the answer, would
+    have one.
 
     Who asks somebody outside for its scores is not asked about a page that nobody gave.
     """

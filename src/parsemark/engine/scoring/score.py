@@ -177,7 +177,7 @@ def _plan(run: Run, protocols: tuple[str, ...]) -> ChunkPlan:
 
 
 def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
-    """What is to be scored; report what is missing."""
+    """Return the work to score; report missing outputs."""
     RunFolder.of(run).parses.fold()  # so that records are read in parts, too
     plan = _plan(run, protocols)
     if plan.n_blobs and plan.n_lost == plan.n_blobs:
@@ -204,7 +204,7 @@ def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
 
 
 def ready_to_score(specs: Iterable[str]) -> Template | None:
-    """A copy of this process that has imported what these protocols need; only where `is_fresh`.
+    """Return a copy of this process that has imported what these protocols need; only where `is_fresh`.
 
     None where code of other packages was loaded for them, which may have started threads.
     """
@@ -300,7 +300,7 @@ class ChunkPlan:
 
     @property
     def n_outputs(self) -> int:
-        """How many outputs are scored in all."""
+        """Return how many outputs are scored in all."""
         return self.n_pages * len(self.parsers)
 
     def __len__(self) -> int:
@@ -337,7 +337,7 @@ def plan_chunks(
 
 
 def _documents_together(run: Run, size: int) -> Iterator[Rows]:
-    """The rows of pages in parts of about a size, none of which ends inside a document."""
+    """Yield the rows of pages in parts of about a size, none of which ends inside a document."""
     with run.scanning("samples") as samples:
         listed = samples.select("sample", "document", "page_number").with_row_index("row").collect()
     pages = [
@@ -369,12 +369,12 @@ class _TaskReader:
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[_TaskReader]:
-        """While this is open, pages can be read."""
+        """Keep the pages readable inside this context."""
         with self._run.scanning("samples") as self._samples, self._run.scanning("parses") as self._parses:
             yield self
 
     def pages(self, rows: Rows) -> Iterator[PageTask]:
-        """The pages in some rows."""
+        """Yield the pages in some rows."""
         for row in rows:
             if not self._first <= row < self._last:
                 within = rows[(rows >= row) & (rows < row + _READ_PAGES)]
@@ -425,5 +425,7 @@ class _TaskReader:
 
 
 def _missing(parser: str) -> Output:
-    """A page that was never parsed counts as a page without an answer, so that all parsers have the same."""
+    """Return a page that was never parsed counts as a page without an answer, so that all parsers have the
+    same.
+    """
     return Output(parser, Status.NO_PREDICTION, None, NOT_PARSED)

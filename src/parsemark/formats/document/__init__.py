@@ -32,7 +32,7 @@ DOCUMENT_FORMATS = tuple(_READERS)  # the formats of `read_document`
 
 
 def read_document(text: str, format: str = "markdown") -> Document:
-    r"""Every element of a text in reading order, with its place in the source.
+    r"""Return every element of a text in reading order, with its place in the source.
 
     Headings with levels, paragraphs, lists, display and inline formulas, tables of every format, figures,
     code and captions. Texts are clean: emphasis and links go, what they hold stays, inline formulas stay as
@@ -58,12 +58,12 @@ def read_document(text: str, format: str = "markdown") -> Document:
 
 
 def read_output(text: str, format: str) -> Document:
-    """The document of a text that its parser calls `format`; see `output_format`."""
+    """Return the document of a text that its parser calls `format`; see `output_format`."""
     return read_document(text, output_format(text, format))
 
 
 def output_format(text: str, format: str) -> str:
-    """What a text is read as that its parser calls `format`.
+    """Return the format in which to read a text that its parser calls `format`.
 
     Parsers mix formats and misname files, so a name is believed only where the text does not gainsay it, and
     else it is read as Markdown, which may hold all of them. HTML must have tags that part texts, beside those
@@ -82,7 +82,7 @@ def output_format(text: str, format: str) -> str:
 
 
 def predicted_elements(prediction: Prediction) -> Sequence[Element]:
-    """The elements of an output; those of a text are read from it."""
+    """Return the elements of an output; those of a text are read from it."""
     if any(element.category != Category.TABLE for element in prediction.elements) or prediction.text is None:
         return prediction.elements
     return read_output(prediction.text, prediction.format).elements

@@ -62,17 +62,17 @@ class Block:
 
 
 def table_block(found: FoundTable, offset: int = 0) -> Block:
-    """The block of a table; `offset` is where the text begins in which it was found."""
+    """Return the block of a table; `offset` is where the text begins in which it was found."""
     return Block(Category.TABLE, found.start + offset, found.end + offset, found=found)
 
 
 def is_caption_source(source: str) -> bool:
-    """Whether emphasis sets off the label of a caption (`**Table 1** Results`)."""
+    """Return whether emphasis sets off the label of a caption (`**Table 1** Results`)."""
     return _EMPHASISED_CAPTION.match(source) is not None
 
 
 def caption_category(text: str, *, is_set_off: bool = False) -> Category | None:
-    """The kind of caption that a text is by its first words, or None.
+    """Return the kind of caption that a text is by its first words, or None.
 
     >>> caption_category("Table 2: Results"), caption_category("Table 2 shows the results.")
     (<Category.TABLE_CAPTION: 'table_caption'>, None)
@@ -84,7 +84,7 @@ def caption_category(text: str, *, is_set_off: bool = False) -> Category | None:
 
 
 def build_document(blocks: Iterable[Block]) -> Document:
-    """The document of blocks in any order; names captions and numbers of equations."""
+    """Return the document of blocks in any order; names captions and numbers of equations."""
     ordered = sorted(blocks, key=lambda block: (block.start, block.end))
     if len(ordered) > MAX_ELEMENTS:
         has = f"The document has {len(ordered):,} elements; at most {MAX_ELEMENTS:,} are read"
@@ -105,7 +105,9 @@ def build_document(blocks: Iterable[Block]) -> Document:
 
 
 def _named(blocks: list[Block], index: int) -> Block:
-    """The block as a caption or as the number of an equation, where its words and neighbours say so."""
+    """Return the block as a caption or as the number of an equation, where its words and neighbours say
+    so.
+    """
     block = blocks[index]
     if block.is_certain or block.category != Category.TEXT_BLOCK or not block.text:
         return block
@@ -141,7 +143,7 @@ MAX_FORMULA = 20_000  # characters of one display formula; what is longer is a l
 
 
 def display_formulas(text: str) -> list[Block]:
-    """The display formulas of a text, each with its LaTeX without delimiters and labels."""
+    """Return the display formulas of a text, each with its LaTeX without delimiters and labels."""
     blocks: list[Block] = []
     missing: set[str] = set()
     position = 0
@@ -167,7 +169,9 @@ def display_formulas(text: str) -> list[Block]:
 
 
 def _is_display(text: str, mark: str, start: int, end: int, inside: str) -> bool:
-    r"""Not a formula in a row of a pipe table, and not Markdown's `\[1\]` for a bracket."""
+    r"""Return whether it is a formula of its own: not in a row of a pipe table, and not Markdown's `\[1\]`
+    for a bracket.
+    """
     line_start = text.rfind("\n", max(0, start - 1_000), start) + 1
     before, after = text[line_start:start].strip(" >\t"), text[end : end + 1_000].partition("\n")[0]
     if mark == "$$" and "\n" not in inside and before.startswith("|") and "|" in after:

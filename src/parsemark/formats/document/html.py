@@ -38,17 +38,17 @@ _BREAK = re.compile(r"<br\s?/?>", re.IGNORECASE)
 
 
 def is_html_source(text: str) -> bool:
-    """Whether a paragraph of Markdown is HTML: it begins with a tag, and has some that part texts."""
+    """Return whether a paragraph of Markdown is HTML: it begins with a tag, and has some that part texts."""
     return _BEGINNING.match(text) is not None
 
 
 def has_parting_tags(text: str) -> bool:
-    """Whether a text has tags of HTML that part it into paragraphs, headings and the like."""
+    """Return whether a text has tags of HTML that part it into paragraphs, headings and the like."""
     return _PARTING.search(text) is not None
 
 
 def read_html_blocks(text: str) -> list[Block]:
-    """The blocks of an HTML text."""
+    """Return the blocks of an HTML text."""
     source = without_controls(text)
     pictures = (comment for comment in read_comments(source) if comment.is_figure)
     figures = [Block(Category.FIGURE, c.start, c.end, is_certain=True) for c in pictures]
@@ -56,7 +56,7 @@ def read_html_blocks(text: str) -> list[Block]:
 
 
 def read_html_fragment(text: str, offset: int = 0, *, taken: Sequence[Block] = ()) -> list[Block]:
-    """The blocks of HTML without comments, which begins at `offset` of a text.
+    """Return the blocks of HTML without comments, which begins at `offset` of a text.
 
     Those that were `taken` before are blank in it.
     """
@@ -76,7 +76,7 @@ def read_html_fragment(text: str, offset: int = 0, *, taken: Sequence[Block] = (
 
 
 def _formulas(source: str) -> list[Block]:
-    """The display formulas that are written in LaTeX; none lies in code, or in two paragraphs."""
+    """Return the display formulas that are written in LaTeX; none lies in code, or in two paragraphs."""
     if "$$" not in source and "\\[" not in source and "\\begin" not in source:
         return []
     parts, position = list[tuple[int, int]](), 0
@@ -95,7 +95,7 @@ def _formulas(source: str) -> list[Block]:
 
 
 def _elements(source: str, names: frozenset[str]) -> list[tuple[int, int]]:
-    """Where elements of these names lie, the outermost of each; what is not closed is none."""
+    """Return where elements of these names lie, the outermost of each; what is not closed is none."""
     spans: list[tuple[int, int]] = []
     opened: Tag | None = None
     last_end = {tag.name: tag.start for tag in read_tags(source) if tag.closes and tag.name in names}
@@ -115,7 +115,7 @@ def _is_inside(place: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def _captions_of(table: str, offset: int) -> list[Block]:
-    """The caption of a table, which its grid does not have."""
+    """Return the caption of a table, which its grid does not have."""
     opened: Tag | None = None
     for tag in read_tags(table):
         if tag.name == "tr":
@@ -161,7 +161,7 @@ class _HtmlReader:
         self.end_lists(len(self.source))
 
     def see(self, tag: Tag) -> None:
-        """One tag that may end a text."""
+        """Handle one tag that may end a text."""
         if self.closing:
             if tag.closes and tag.name == self.closing:
                 self.flush(tag.start, tag.end)
@@ -211,7 +211,7 @@ class _HtmlReader:
                 self.numbers[-1] = number + 1
 
     def see_image(self, tag: Tag) -> None:
-        """A picture that stands alone; one among text is part of the text."""
+        """Add a picture that stands alone; one among text is part of the text."""
         if self.text_since == self.mark:
             return
         before = self.source[self.mark : tag.start]

@@ -46,12 +46,12 @@ _FLOAT = re.compile(r"\\begin\s?\{(table|figure|sidewaystable|wraptable|wrapfigu
 
 
 def has_parting_commands(text: str) -> bool:
-    """Whether a text has commands of LaTeX that part it into sections, lists and the like."""
+    """Return whether a text has commands of LaTeX that part it into sections, lists and the like."""
     return _PARTING.search(text) is not None
 
 
 def read_latex_blocks(text: str) -> list[Block]:
-    """The blocks of a LaTeX document or of a piece of one."""
+    """Return the blocks of a LaTeX document or of a piece of one."""
     source = without_controls(text)
     start = source.find("\\begin{document}")
     stop = source.rfind("\\end{document}", max(start, 0))  # an example in it may have one too
@@ -62,7 +62,7 @@ def read_latex_blocks(text: str) -> list[Block]:
 
 
 def read_floats(text: str) -> list[Block]:
-    r"""The blocks of the floats (`\begin{table}`, `\begin{figure}`) of a text of another format."""
+    r"""Return the blocks of the floats (`\begin{table}`, `\begin{figure}`) of a text of another format."""
     found: list[Block] = []
     position = 0
     missing: set[str] = set()
@@ -98,7 +98,7 @@ class _LatexReader:
     blocks: list[Block] = field(default_factory=list)
 
     def read(self, span: Range, caption: str, depth: int) -> None:
-        """All blocks of a range; `caption` is what a caption in it is of."""
+        """Read all blocks of a range; `caption` is the category that a caption in it belongs to."""
         index, end = span
         mark = index
         tokens = self.source.tokens
@@ -149,7 +149,7 @@ class _LatexReader:
         return None
 
     def _titled(self, category: str, index: int, end: int, level: int | None = None) -> int:
-        """The argument of a heading or a caption as a block; gives the index behind it."""
+        """Return the argument of a heading or a caption as a block; gives the index behind it."""
         start = self.source.skip_arguments("*o", index + 1, end)
         argument, behind = self.source.argument(start, end)
         text = self._span_text(argument)
@@ -209,7 +209,7 @@ class _LatexReader:
             self._add(Category.EQUATION_ISOLATED, whole, latex=latex)
 
     def paragraph(self, span: Range) -> None:
-        """The text of a range, if there is any."""
+        """Add the text of a range, if there is any."""
         span = self.source.strip(span)
         text = self._span_text(span)
         if text:
@@ -218,7 +218,7 @@ class _LatexReader:
             self._add(Category.TEXT_BLOCK, span, text=text, formulas=tuple(formulas))
 
     def _span_text(self, span: Range) -> str:
-        """The text of a range, with its inline formulas as `$…$`."""
+        """Return the text of a range, with its inline formulas as `$…$`."""
         index, end = span
         pieces: list[str] = []
         for latex, first, behind in self._inline(span):
@@ -235,7 +235,7 @@ class _LatexReader:
         return f"{' ' * raw[0].isspace()}{text}{' ' * raw[-1].isspace()}"
 
     def _inline(self, span: Range) -> list[tuple[str, int, int]]:
-        """Inline formulas at the outermost level: LaTeX, and first and last token index."""
+        """Return inline formulas at the outermost level: LaTeX, and first and last token index."""
         found: list[tuple[str, int, int]] = []
         index, end = span
         opened: int | None = None

@@ -55,12 +55,14 @@ _NOTHING = "\ufdd0"  # stands for what was taken out. Blank lines alone would no
 
 
 def has_markdown_lines(text: str) -> bool:
-    """Whether a text has lines that only Markdown has: headings, fences, rows below heads, pictures."""
+    """Return whether a text has lines that only Markdown has: headings, fences, rows below heads,
+    pictures.
+    """
     return _LINES.search(text) is not None
 
 
 def read_markdown_blocks(text: str) -> list[Block]:
-    """The blocks of a Markdown text."""
+    """Return the blocks of a Markdown text."""
     source = without_controls(text).replace("\r\n", " \n").replace("\r", "\n")
     check_lines(source.count("\n"))
     if (page := _whole_page(source)) is not None:
@@ -79,13 +81,13 @@ def read_markdown_blocks(text: str) -> list[Block]:
 
 
 def _take(source: str, found: list[Block], blocks: list[Block]) -> str:
-    """The source with blank lines in place of what was found."""
+    """Return the source with blank lines in place of what was found."""
     blocks += found
     return _parted(source, [(block.start, block.end) for block in found])
 
 
 def _parted(source: str, spans: list[tuple[int, int]]) -> str:
-    """The source with each span as a paragraph that says nothing, of equal length."""
+    """Return the source with each span as a paragraph that says nothing, of equal length."""
 
     def nothing(part: str) -> str:
         return f"\n\n{_NOTHING}{' ' * (len(part) - 5)}\n\n" if len(part) >= 5 else "\n" * len(part)
@@ -112,7 +114,7 @@ def _take_fences(source: str, blocks: list[Block]) -> str:
 
 
 def _is_document(source: str, start: int, end: int, inner: str) -> bool:
-    """Whether a fence without a language is around the whole text, or around a table."""
+    """Return whether a fence without a language is around the whole text, or around a table."""
     if not source[:start].strip() and not source[end:].strip():
         return True
     has_marks = "|" in inner or "<t" in inner or "\\begin" in inner
@@ -120,7 +122,7 @@ def _is_document(source: str, start: int, end: int, inner: str) -> bool:
 
 
 def _take_comments(source: str, blocks: list[Block]) -> tuple[str, list[tuple[int, str]]]:
-    """Blanks the comments; gives the categories that they name, each with the place behind it."""
+    """Return blanks the comments; gives the categories that they name, each with the place behind it."""
     comments = list(read_comments(source))
     labels = [(c.end, c.word) for c in comments if c.word in _CATEGORIES and c.word != Category.FIGURE]
     figures = [Block(Category.FIGURE, c.start, c.end, is_certain=True) for c in comments if c.is_figure]
@@ -129,7 +131,7 @@ def _take_comments(source: str, blocks: list[Block]) -> tuple[str, list[tuple[in
 
 
 def _without(source: str, spans: list[tuple[int, int]]) -> str:
-    """The source without what is not seen; where it begins a line, it parts the texts around it."""
+    """Return the source without what is not seen; where it begins a line, it parts the texts around it."""
     inside: list[tuple[int, int]] = []
     parting: list[tuple[int, int]] = []
     for start, end in spans:
@@ -138,7 +140,7 @@ def _without(source: str, spans: list[tuple[int, int]]) -> str:
 
 
 def _whole_page(source: str) -> str | None:
-    """The source without the fences around it, if it is one page of HTML."""
+    """Return the source without the fences around it, if it is one page of HTML."""
     if source.lstrip().startswith(("```", "~~~")):
         fences, lines = read_fences(source)
         for fence in fences:
@@ -150,7 +152,7 @@ def _whole_page(source: str) -> str | None:
 
 
 def _labelled(blocks: list[Block], labels: list[tuple[int, str]], text: str) -> list[Block]:
-    """The blocks, each with the category that a comment right before it names."""
+    """Return the blocks, each with the category that a comment right before it names."""
     blocks = sorted(blocks, key=lambda block: (block.start, block.end))
     starts = [block.start for block in blocks]
     for position, category in labels:
@@ -170,7 +172,7 @@ def _parser() -> MarkdownIt:
 
 
 def _text_blocks(source: str) -> Iterator[Block]:
-    """What CommonMark's block structure makes of the text."""
+    """Yield the blocks of the text by CommonMark's block structure."""
     tokens: list[Token] = []
     parser = _parser()
     parser.block.parse(source, parser, {}, tokens)
@@ -207,7 +209,7 @@ def _place(source: str, token: Token, line_starts: list[int]) -> tuple[int, int]
 
 
 def _list(source: str, tokens: list[Token], line_starts: list[int]) -> Iterator[Block]:
-    """A list as one block, with a line for each item; numbers stay, bullets are only Markdown's."""
+    """Yield a list as one block, with a line for each item; numbers stay, bullets are only Markdown's."""
     lines: list[str] = []
     marker = ""
     for token in tokens:
@@ -255,7 +257,7 @@ _CHUNK = 50_000
 
 
 def read_inline(source: str) -> str:
-    """The text of running Markdown: lines are joined, hard breaks stay."""
+    """Return the text of running Markdown: lines are joined, hard breaks stay."""
     joined = _HARD_BREAK.sub("<br>", source).replace("\n", " ")
     if len(joined) <= _CHUNK:
         return inline_text(joined)
@@ -273,7 +275,7 @@ _MATH_MARKS = {"$$": 2, "\\(": 2}
 
 
 def inline_formulas(source: str, start: int, end: int) -> tuple[tuple[str, int, int], ...]:
-    """LaTeX and place of the formulas in a part of the source."""
+    """Return LaTeX and place of the formulas in a part of the source."""
     part = source[start:end].replace("\n", " ")
     found: list[tuple[str, int, int]] = []
     for begin, stop, kind in protected_spans(part):

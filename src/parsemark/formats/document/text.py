@@ -14,7 +14,7 @@ _ITEM = re.compile(r"\s*+(?:[-*•–·▪◦‣]|\(?[0-9a-zA-Z]{1,3}[.)])\s")
 
 
 def read_text_blocks(text: str) -> list[Block]:
-    """The blocks of a plain text."""
+    """Return the blocks of a plain text."""
     source = seen(without_controls(text))
     found = find_marked_up_tables(source, leave_out=True)
     source = blanked(source, [(f.start, f.end) for f in found])

@@ -25,7 +25,9 @@ _SAID_BY_MARKDOWN = frozenset(
 
 
 def markdown_of(prediction: Prediction) -> str:
-    """The output as a text file is read: all line ends are newlines. Elements are written out as Markdown."""
+    """Return the output as a text file is read: all line ends are newlines. Elements are written out as
+    Markdown.
+    """
     text = prediction.text
     if text is None:
         text = write_document(prediction.elements, literal=True) if prediction.elements else ""
@@ -33,7 +35,7 @@ def markdown_of(prediction: Prediction) -> str:
 
 
 def write_document(page: Page | Iterable[Element], format: str = "markdown", *, literal: bool = False) -> str:
-    """The elements of a page in reading order.
+    """Return the elements of a page in reading order.
 
     Args:
         page: A page, or its elements. Running heads come first, feet and notes last, and elements that are
@@ -66,7 +68,7 @@ def _order(element: Element) -> tuple[int, int]:
 
 
 def _needs_label(element: Element) -> bool:
-    """Whether reading would take the block for something else."""
+    """Return whether reading would take the block for something else."""
     if element.category not in _SAID_BY_MARKDOWN or element.category in OUTSIDE_READING_ORDER:
         return True
     text = element.text or ""
@@ -102,7 +104,7 @@ def _written_text(element: Element, text: str, escaped: Callable[[str], str]) ->
 
 
 def _undelimited(latex: str) -> str:
-    """The formula itself: some corpora keep its delimiters."""
+    """Return the formula itself: some corpora keep its delimiters."""
     text = latex.strip()
     for left, right in (("$$", "$$"), ("\\[", "\\]")):
         if len(text) >= 4 and text.startswith(left) and text.endswith(right):
@@ -111,7 +113,7 @@ def _undelimited(latex: str) -> str:
 
 
 def heading_level(element: Element) -> int:
-    """The level of a title: as it says, else by its number (`2.1 Methods` is 2), else 1."""
+    """Return the level of a title: as it says, else by its number (`2.1 Methods` is 2), else 1."""
     level = element.attributes.get("level")
     if isinstance(level, int) and not isinstance(level, bool):
         return max(1, min(6, level))
@@ -120,7 +122,7 @@ def heading_level(element: Element) -> int:
 
 
 def _escaped(text: str) -> str:
-    """The text so that no line of it begins a block and nothing in it is markup."""
+    """Return the text so that no line of it begins a block and nothing in it is markup."""
     written = escape_inline(text.strip(), brackets=False)
     if written.endswith("#"):  # the closing sequence of a heading
         written = f"{written[:-1]}\\#"

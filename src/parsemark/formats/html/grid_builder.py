@@ -55,5 +55,5 @@ class GridBuilder:
         self._col = end
 
     def build(self) -> Table:
-        """The table."""
+        """Return the table."""
         return Table(self._n_rows, self._n_cols, tuple(self._cells))

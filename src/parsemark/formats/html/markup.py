@@ -27,13 +27,15 @@ class Tag(NamedTuple):
     inside: str  # what stands between the name and `>`
 
     def attributes(self) -> dict[str, str]:
-        """The attributes, names in lower case; of two with one name the last counts."""
+        """Return the attributes, names in lower case; of two with one name the last counts."""
         found = (match.groups("") for match in _ATTRIBUTE.finditer(self.inside))
         return {name.lower(): unescape("".join(values)) for name, *values in found}
 
 
 def read_tags(text: str, start: int = 0) -> Iterator[Tag]:
-    """The tags of a text. Comments, declarations and processing instructions are tags of the name `!`."""
+    """Yield the tags of a text. Comments, declarations and processing instructions are tags of the name
+    `!`.
+    """
     position = start
     while (position := text.find("<", position)) >= 0:
         if text.startswith(("<!", "<?"), position):
@@ -56,7 +58,7 @@ def read_tags(text: str, start: int = 0) -> Iterator[Tag]:
 
 
 def replace_tags(text: str, replacement: Callable[[Tag], str | None]) -> str:
-    """The text with each tag replaced; None leaves it as it is."""
+    """Return the text with each tag replaced; None leaves it as it is."""
     pieces: list[str] = []
     position = 0
     for tag in read_tags(text):
@@ -68,7 +70,9 @@ def replace_tags(text: str, replacement: Callable[[Tag], str | None]) -> str:
 
 
 def replace_elements(text: str, name: str, replacement: Callable[[Tag], str]) -> str:
-    """The text with each element `name` replaced, from its start tag to the next end tag of its name."""
+    """Return the text with each element `name` replaced, from its start tag to the next end tag of its
+    name.
+    """
     pieces: list[str] = []
     position = 0
     opened: Tag | None = None
@@ -84,12 +88,12 @@ def replace_elements(text: str, name: str, replacement: Callable[[Tag], str]) ->
 
 
 def unescape(text: str) -> str:
-    """`html.unescape`, which raises ValueError for a reference of thousands of digits."""
+    """Return `html.unescape`, which raises ValueError for a reference of thousands of digits."""
     return html.unescape(_HUGE_REFERENCE.sub("\ufffd", text)) if "&" in text else text
 
 
 def without_frame(text: str) -> str:
-    """The text without the tags around all of a page, which say nothing.
+    """Return the text without the tags around all of a page, which say nothing.
 
     >>> without_frame("<!DOCTYPE html><html lang='en'><body>A <b>page</b></body></html>")
     'A <b>page</b>'
@@ -109,12 +113,12 @@ class Comment(NamedTuple):
 
     @property
     def is_figure(self) -> bool:
-        """Whether it stands for a picture (`<!-- image -->`)."""
+        """Return whether it stands for a picture (`<!-- image -->`)."""
         return self.word in _FIGURES
 
 
 def read_comments(source: str) -> Iterator[Comment]:
-    """The comments of a text; one that is not closed is none."""
+    """Yield the comments of a text; one that is not closed is none."""
     position = 0
     while (start := source.find("<!--", position)) >= 0 and (end := source.find("-->", start + 4)) >= 0:
         position = end + 3

@@ -26,7 +26,7 @@ class MathNode:
 
 
 def read_mathml(source: str) -> str | None:
-    r"""The LaTeX of a formula in MathML; None for what is none, or says nothing.
+    r"""Return the LaTeX of a formula in MathML; None for what is none, or says nothing.
 
     >>> read_mathml("<math><mfrac><mi>a</mi><msup><mi>b</mi><mn>2</mn></msup></mfrac></math>")
     '\\frac{a}{b^{2}}'
@@ -51,7 +51,7 @@ def _node(element: etree._Element) -> MathNode:
 
 
 def write_latex(node: MathNode) -> str:
-    """A formula as LaTeX."""
+    """Return a formula as LaTeX."""
     return " ".join(_latex(node).split())
 
 
@@ -97,7 +97,7 @@ def _scripted(name: str, kids: Sequence[MathNode]) -> str:
 
 
 def _spaced(parts: Iterator[str]) -> Iterator[str]:
-    """The parts, with a blank where a command would run into a letter."""
+    """Yield the parts, with a blank where a command would run into a letter."""
     before = ""
     for part in parts:
         yield " " if before[-1:].isalpha() and "\\" in before and part[:1].isalpha() else ""

@@ -35,7 +35,7 @@ class PlainTable:
     """Cells with markup: text, tag, text, tag, …, text."""
 
     def table(self) -> Table:
-        """The table of the model, with the text of cells as `cell_text` writes it."""
+        """Return the table of the model, with the text of cells as `cell_text` writes it."""
         texts = list(self.texts)
         for index, pieces in self.marked.items():
             texts[index] = _text_of(pieces)
@@ -56,7 +56,7 @@ class PlainTable:
         return builder.build()
 
     def found_in(self, text: str) -> FoundTable:
-        """The table with its place in the text it was read from."""
+        """Return the table with its place in the text it was read from."""
         return FoundTable(self.table(), "html", self.start, self.end, text[self.start : self.end])
 
 
@@ -73,7 +73,7 @@ def read_plain_table(text: str) -> PlainTable | None:
 
 
 def _text_of(pieces: Sequence[str]) -> str:
-    """The clean text of a cell, as `cell_text` writes it."""
+    """Return the clean text of a cell, as `cell_text` writes it."""
     written: list[str] = []
     script_starts: list[int] = []
     for k, piece in enumerate(pieces):

@@ -24,7 +24,7 @@ from parsemark.model import Table
 
 
 def find_html_tables(text: str, *, leave_out: bool = False) -> list[FoundTable]:
-    """Every outermost table of an HTML text, or of a text with HTML in it.
+    """Return every outermost table of an HTML text, or of a text with HTML in it.
 
     One over a limit is refused with all that is around it, unless such ones are to be left out.
     """
@@ -63,7 +63,7 @@ def _read_all(source: str, position: int) -> Iterator[Table]:
 
 
 def _unframed(table: etree._Element) -> list[etree._Element]:
-    """The tables inside a frame for layout, or the table itself."""
+    """Return the tables inside a frame for layout, or the table itself."""
     while next(table.iterdescendants("table"), None) is not None:
         cells = [part for part in _own_parts(table) if part.tag != "tr"]
         inner = list(cells[0].iter("table")) if len(cells) == 1 else []
@@ -76,7 +76,7 @@ def _unframed(table: etree._Element) -> list[etree._Element]:
 
 
 def _own_parts(table: etree._Element) -> Iterator[etree._Element]:
-    """Rows and cells of the table in order, without those of tables inside of it."""
+    """Yield rows and cells of the table in order, without those of tables inside of it."""
     if next(table.iterdescendants("table"), None) is None:
         yield from table.iter(*ROW_PARTS)
         return
@@ -123,7 +123,8 @@ _NUMBER = re.compile(r"(\d{1,4})\Z")
 
 
 def in_html(source: str) -> str:
-    """A table with its rows and cells named as in HTML; one that has no `<row>` is given back as it is.
+    """Return a table with its rows and cells named as in HTML; one that has no `<row>` is given back as it
+    is.
 
     >>> in_html('<table><row><cell cols="2">A</cell><cell/></row></table>')
     '<table><tr><td colspan="2">A</td><td></td></tr></table>'
@@ -144,7 +145,7 @@ def _renamed(tag: re.Match[str]) -> str:
 
 
 def _spans(rest: str) -> str:
-    """The attributes of HTML for how far a cell reaches."""
+    """Return the attributes of HTML for how far a cell reaches."""
     said = {name.lower(): value for name, value in _ATTRIBUTE.findall(rest)}
     numbers = {name: int(found[1]) for name, value in said.items() if (found := _NUMBER.search(value))}
     rows = numbers.get("rows", numbers.get("morerows", 0) + 1)
@@ -157,7 +158,7 @@ _DIGITS = re.compile(r"\s*\+?(\d{1,9})")
 
 
 def read_span(value: str | None, zero: int) -> int:
-    """A span as browsers read it: leading digits count, nonsense is 1; `zero` is what 0 stands for."""
+    """Return a span as browsers read it: leading digits count, nonsense is 1; `zero` is what 0 stands for."""
     digits = _DIGITS.match(value or "")
     return 1 if digits is None else int(digits[1]) or zero
 
@@ -227,7 +228,8 @@ def html_table_spans(text: str, *, check_spans: bool = True) -> list[tuple[int, 
 
 
 def _plain_span(text: str) -> tuple[int, int] | None:
-    """The span of the only table of a text whose tags are as they should be, without looking at each tag.
+    """Return the span of the only table of a text whose tags are as they should be, without looking at each
+    tag.
 
     None where anything is unusual: then the tags are read one by one, with the same result.
     """
@@ -253,7 +255,7 @@ def _plain_span(text: str) -> tuple[int, int] | None:
 
 
 def _tags(text: str, check_spans: bool) -> Iterator[tuple[str, bool, int, int]]:
-    """The tags that make tables: name, whether it closes, start, end. Comments are skipped."""
+    """Yield the tags that make tables: name, whether it closes, start, end. Comments are skipped."""
     position = 0
     while (tag := _COMMENT_OR_TAG.search(text, position)) is not None:
         if tag["name"] is None:

@@ -33,7 +33,7 @@ _KNOWN = frozenset(_ELEMENTS.split("|"))
 
 
 def has_stray_angles(text: str) -> bool:
-    """Whether the text has a `<` that begins no element."""
+    """Return whether the text has a `<` that begins no element."""
     if _OTHER_TAG.search(text) is None:
         return False
     names = set(_NAMES.findall(text))  # most texts have few names: look at each once
@@ -43,7 +43,8 @@ def has_stray_angles(text: str) -> bool:
 def parse_html(
     text: str, position: int | None = None, *, keep_stray_angles: bool = True
 ) -> etree._Element | None:
-    """The root of the tree of HTML, whole or a part of it, well formed or not; None where nothing is in it.
+    """Return the root of the tree of HTML, whole or a part of it, well formed or not; None where nothing is
+    in it.
 
     Errors name the position at which it begins. A `<` that begins no element may be kept as text; lxml alone
     takes `<H` for a tag.
@@ -80,7 +81,7 @@ ROW_PARTS = frozenset({"tr", "td", "th"})
 
 
 def cell_text(cell: etree._Element, position: int | None = None) -> str:
-    r"""The clean text of a cell, without the cells that broken markup put inside of it.
+    r"""Return the clean text of a cell, without the cells that broken markup put inside of it.
 
     `<br>`, paragraphs, list items and the rows of a table inside the cell end a line. Superscripts and
     subscripts keep their meaning (`10<sup>-3</sup>` is `10^{-3}`, `x<sub>i</sub>` is `x_i`). MathML gives its
@@ -93,7 +94,7 @@ def cell_text(cell: etree._Element, position: int | None = None) -> str:
 
 
 def fragment_text(text: str, position: int | None = None) -> str:
-    """The text of a piece of HTML without structure around it, not yet clean."""
+    """Return the text of a piece of HTML without structure around it, not yet clean."""
     root = parse_html(f"<div>{text}</div>", position)
     return "" if root is None else _collect(root)
 
@@ -127,7 +128,7 @@ def _collect(cell: etree._Element) -> str:
 
 
 def _is_stray_cell(element: etree._Element, cell: etree._Element) -> bool:
-    """Whether a row part inside a cell belongs to the same table: an end tag was missing."""
+    """Return whether a row part inside a cell belongs to the same table: an end tag was missing."""
     if element.tag not in ROW_PARTS:
         return False
     between = takewhile(lambda above: above is not cell, element.iterancestors())
@@ -135,7 +136,7 @@ def _is_stray_cell(element: etree._Element, cell: etree._Element) -> bool:
 
 
 def script(tag: str, inner: str) -> str:
-    """Text that is raised (`sup`) or lowered (`sub`), as cells have it.
+    """Return text that is raised (`sup`) or lowered (`sub`), as cells have it.
 
     >>> script("sup", "a"), script("sub", "12"), script("sup", " ")
     ('^a', '_{12}', '')
@@ -155,5 +156,5 @@ def _math_text(math: etree._Element) -> str:
 
 
 def _flat(text: str) -> str:
-    """Line ends of the source are only white space."""
+    """Return the text with line ends as plain white space."""
     return text.replace("\n", " ") if "\n" in text else text

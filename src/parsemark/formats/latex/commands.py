@@ -15,7 +15,7 @@ COMMANDS: dict[str, dict[str, Any]] = tomllib.loads(
 
 
 def by_name(names: Mapping[str, str]) -> dict[str, str]:
-    """Name to signature, of names by signature."""
+    """Return signatures by name, from names by signature."""
     return {name: signature for signature, listed in names.items() for name in listed.split()}
 
 

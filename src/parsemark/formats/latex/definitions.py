@@ -35,7 +35,7 @@ Definitions = Mapping[str, Definition]
 
 
 def read_definitions(text: str) -> dict[str, Definition]:
-    """All macros that a source defines, wherever in it; the last definition of a name counts."""
+    """Return all macros that a source defines, wherever in it; the last definition of a name counts."""
     found: dict[str, Definition] = {}
     if not MAY_DEFINE.search(text):
         return found
@@ -68,7 +68,9 @@ def _name(source: LatexSource, index: int, end: int) -> tuple[str, int]:
 
 
 def _braced(source: LatexSource, index: int, end: int) -> tuple[str, int]:
-    r"""A body by its braces alone, since it may have a `\begin` without its `\end`, and what follows."""
+    r"""Return a body by its braces alone, since it may have a `\begin` without its `\end`, and what
+    follows.
+    """
     start = source.skip_space(index, end)
     closes = source.closing_braces.get(start, end)
     body, index = ((start + 1, closes), closes + 1) if closes < end else source.argument(index, end)
@@ -76,7 +78,7 @@ def _braced(source: LatexSource, index: int, end: int) -> tuple[str, int]:
 
 
 def _with_arguments(source: LatexSource, index: int, end: int) -> tuple[Definition, int]:
-    """How many arguments are taken, the default of the first, and what they are put into."""
+    """Return how many arguments are taken, the default of the first, and what they are put into."""
     count, index = source.optional(index, end)
     default, index = source.optional(index, end) if count else (None, index)
     body, index = _braced(source, index, end)
@@ -92,7 +94,9 @@ def _new_command(source: LatexSource, index: int, end: int) -> Defined:
 
 
 def _new_environment(source: LatexSource, index: int, end: int) -> Defined:
-    r"""What `\begin` and `\end` of an environment stand for; they may say `\tabularx` … `\endtabularx`."""
+    r"""Return the expansion of an environment's `\begin` and `\end`, which may contain `\tabularx` …
+    `\endtabularx`.
+    """
     name, index = source.argument(source.starred(index, end), end)
     opening, index = _with_arguments(source, index, end)
     begin, body, close = opening.body.partition("\\BODY")
@@ -142,12 +146,16 @@ _READERS: dict[str, Callable[[LatexSource, int, int], Defined | None]] = {
 
 
 def expand(text: str, definitions: Definitions) -> str:
-    """The text with all macros replaced by what they stand for; definitions go. FormatError if endless."""
+    """Return the text with all macros replaced by what they stand for; definitions go. Raise FormatError if
+    endless.
+    """
     return _Expander(definitions).expand(text, 0) if definitions else text
 
 
 def expand_environments(text: str) -> str:
-    """The text with what opens or closes environments replaced by what it stands for; other macros stay."""
+    """Return the text with what opens or closes environments replaced by what it stands for; other macros
+    stay.
+    """
     return expand(text, {name: d for name, d in read_definitions(text).items() if _SIDE.search(d.body)})
 
 
@@ -180,7 +188,9 @@ class _Expander:
     def _body(
         self, source: LatexSource, definition: Definition, index: int, end: int, depth: int
     ) -> tuple[str, int]:
-        """The body of a macro with the arguments that follow, a missing one empty, and the index behind."""
+        """Return the body of a macro with the arguments that follow, a missing one empty, and the index
+        behind.
+        """
         position, body = source.tokens[index - 1].start, definition.body
         arguments: dict[int, str] = {}
         for number in range(1, definition.n_arguments + 1):

@@ -28,7 +28,7 @@ class LatexEnvironment(NamedTuple):
 
 
 def find_environments(text: str) -> list[LatexEnvironment]:
-    r"""The outermost table environments of a text, in order.
+    r"""Return the outermost table environments of a text, in order.
 
     A `\begin` in a comment line is none. An environment that is never closed (a parser that was cut off) ends
     at the next blank line. An `array` is only a table if it has columns, is no matrix (between `\left` and
@@ -46,7 +46,7 @@ def find_environments(text: str) -> list[LatexEnvironment]:
 
 
 def _cut_off(text: str, start: int) -> int:
-    """Where an environment that is never closed ends."""
+    """Return where an environment that is never closed ends."""
     following = _SIDE.search(text, start + 1)
     limit = following.start() if following and following[1] == "begin" else len(text)
     match = _CUT_OFF.search(text, start, limit)
@@ -54,7 +54,7 @@ def _cut_off(text: str, start: int) -> int:
 
 
 def _pairs(text: str) -> Iterator[LatexEnvironment]:
-    """Every environment, matched like brackets; one that is never closed has end -1."""
+    """Yield every environment, matched like brackets; one that is never closed has end -1."""
     open_stack: list[tuple[str, int]] = []
     open_counts: dict[str, int] = {}
     for match in _SIDE.finditer(text):
@@ -77,7 +77,7 @@ def _pairs(text: str) -> Iterator[LatexEnvironment]:
 
 
 def is_commented(text: str, position: int, *, in_line: bool = False) -> bool:
-    """Whether a place lies behind the `%` of a comment.
+    """Return whether a place lies behind the `%` of a comment.
 
     A `%` behind a number or before a code of two digits (`%20`) is a per cent sign, in a text of any kind.
     Inside a table a later one in the line may be a sign: if `in_line`, only one that begins it counts.
@@ -87,20 +87,22 @@ def is_commented(text: str, position: int, *, in_line: bool = False) -> bool:
 
 
 def _line_start(text: str, position: int) -> int:
-    """Where the line begins; looks back only so far, since a line may be the whole text."""
+    """Return where the line begins; looks back only so far, since a line may be the whole text."""
     start = text.rfind("\n", max(0, position - _MAX_LINE), position) + 1
     return start or max(0, position - _MAX_LINE)
 
 
 def _is_table(text: str, start: int, end: int) -> bool:
-    r"""Whether an `array` is a table: it has columns, is no matrix, and stands in no row of a pipe table."""
+    r"""Return whether an `array` is a table: it has columns, is no matrix, and stands in no row of a pipe
+    table.
+    """
     if "&" not in text[start:end] or _MATRIX_DELIMITER.search(text, max(0, start - 40), start):
         return False
     return text[_line_start(text, start) : start].lstrip()[:1] != "|"
 
 
 def column_specification(source: LatexSource, name: str, index: int, end: int) -> tuple[Range, int]:
-    r"""The column specification behind a `\begin{name}`, and where the rows begin."""
+    r"""Return the column specification behind a `\begin{name}`, and where the rows begin."""
     specification = (index, index)
     for kind in TABLE_ENVIRONMENTS[name]:
         if kind == "o":

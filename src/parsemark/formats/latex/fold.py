@@ -52,7 +52,7 @@ def fold_latex(text: str) -> str:
 
 
 def _formulas(text: str) -> Iterator[tuple[int, int, int, int]]:
-    """Formulas in running text: where each begins, its inside, and where it ends."""
+    """Yield formulas in running text: where each begins, its inside, and where it ends."""
     position = 0
     missing: set[str] = set()
     while (opening := _OPENING.search(text, position)) is not None:
@@ -76,7 +76,9 @@ def _formulas(text: str) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _is_math(text: str, begin: int, close: int) -> bool:
-    """Whether dollars stand around math, not before prices: "$5 to $6" is none, "$x$" and "$ x $" are."""
+    """Return whether dollars stand around math, not before prices: "$5 to $6" is none, "$x$" and "$ x $"
+    are.
+    """
     if begin == close or (_BEGINS_NUMBER.match(text, begin) and _BEGINS_NUMBER.match(text, close + 1)):
         return False
     inside = text[begin:close]
@@ -105,7 +107,7 @@ class _InlinePrinter(Printer):
     """Prints text that may hold LaTeX. Only scripts have braces in what is printed."""
 
     def symbol(self, name: str) -> str | None:
-        """A thin space may group digits; braces would be taken for those of a script."""
+        """Fold a symbol. A thin space may group digits; braces would be taken for those of a script."""
         if name in (",", "thinspace"):
             return _THIN
         found = super().symbol(name)
@@ -124,7 +126,7 @@ class _InlinePrinter(Printer):
         return super()._piece(index, end, math)
 
     def _script(self, mark: str, index: int, end: int) -> Printed:
-        """A script in braces is printed with them; one without is told from the text later."""
+        """Fold a script. One in braces keeps them; one without is separated from the text later."""
         following = self.source.tokens[index] if index < end else None
         if following is None or following.kind not in (TokenKind.OPEN, TokenKind.COMMAND):
             return Atom(mark), index
@@ -134,7 +136,7 @@ class _InlinePrinter(Printer):
         return Atom(f"{mark}{{{inner}}}" if inner.strip() else ""), behind
 
     def command(self, index: int, end: int, math: bool) -> Printed:
-        """An accent with nothing to stand on is a character."""
+        """Fold a command; an accent with nothing to stand on is a character."""
         name = self.source.tokens[index].text
         following = self.source.tokens[index + 1 : min(index + 2, end)]
         is_bare = not any(
@@ -150,7 +152,7 @@ _BARE_ACCENTS = frozenset("'`^\"~=.")
 
 
 def _fold_scripts(text: str, depth: int = 0) -> str:
-    """One form for all scripts: subscripts first, and braces only where they are needed."""
+    """Return one form for all scripts: subscripts first, and braces only where they are needed."""
     if depth > MAX_DEPTH or not _MARK.search(text):
         return text.translate(_BRACES)
     closing = _closing_braces(text)
@@ -196,7 +198,7 @@ def _script(mark: str, content: str, following: str) -> str:
 
 
 def _closing_braces(text: str) -> dict[int, int]:
-    """Where each brace that is closed is closed."""
+    """Return where each brace that is closed is closed."""
     closing: dict[int, int] = {}
     unclosed: list[int] = []
     for brace in re.finditer("[{}]", text):

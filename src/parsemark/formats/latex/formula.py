@@ -59,7 +59,7 @@ Read = tuple[list[str], int]  # symbols, and the index of the token behind what 
 
 
 def read_formula(source: str) -> Symbols:
-    r"""The symbols of a formula.
+    r"""Return the symbols of a formula.
 
     >>> read_formula(r"$x_{1}\!^2$")
     ('x', '_(', '1', ')]', '^(', '2', ')]')
@@ -74,7 +74,7 @@ def read_formula(source: str) -> Symbols:
 
 
 def bare_formula(latex: str) -> str:
-    """A formula without dollars around it, and without one pair of its other delimiters."""
+    """Return a formula without dollars around it, and without one pair of its other delimiters."""
     text = latex.strip().strip("$").strip()
     for left, right in (("\\[", "\\]"), ("\\(", "\\)")):
         if text.startswith(left) and text.endswith(right):
@@ -99,7 +99,7 @@ class _FormulaReader:
         self.source = source
 
     def sequence(self, span: Range, depth: int) -> list[str]:
-        """The symbols of a range."""
+        """Return the symbols of a range."""
         out: list[str] = []
         index, end = span
         tokens, char, space = self.source.tokens, TokenKind.CHAR, TokenKind.SPACE
@@ -117,7 +117,7 @@ class _FormulaReader:
         return out
 
     def piece(self, index: int, end: int, depth: int) -> Read:
-        """One atom with nothing attached, or a run of scripts."""
+        """Return one atom with nothing attached, or a run of scripts."""
         kind, text = self.source.tokens[index][:2]
         read: Read = [], index + 1
         if kind is TokenKind.CHAR:
@@ -139,7 +139,7 @@ class _FormulaReader:
         return read
 
     def scripts(self, index: int, end: int, depth: int) -> Read:
-        """Sub- and superscripts in one order; primes are superscripts."""
+        """Return sub- and superscripts in one order; primes are superscripts."""
         lower: list[str] = []
         upper: list[str] = []
         behind = index
@@ -159,7 +159,7 @@ class _FormulaReader:
         return _scripts(lower, upper), behind
 
     def argument(self, index: int, end: int, depth: int) -> Read:
-        """A group or a single atom."""
+        """Return a group or a single atom."""
         index = self.source.skip_space(index, end)
         if index >= end or depth >= MAX_DEPTH or self.source.tokens[index].kind is TokenKind.CLOSE:
             return [], index
@@ -168,12 +168,12 @@ class _FormulaReader:
         return self.piece(index, end, depth + 1)
 
     def option(self, index: int, end: int, depth: int) -> Read:
-        """What stands in brackets, if brackets follow."""
+        """Return the content of the brackets that follow, if any."""
         span, index = self.source.optional(index, end)
         return self.sequence(span, depth + 1) if span and depth < MAX_DEPTH else [], index
 
     def command(self, name: str, index: int, end: int, depth: int) -> Read:
-        """A control sequence; `index` is behind its name."""
+        """Return a control sequence; `index` is behind its name."""
         if name in ("left", "right", "middle"):  # the bracket follows as it is; a dot is none
             here = self.source.skip_space(index, end)
             is_dot = here < end and self.source.tokens[here][:2] == (TokenKind.CHAR, ".")
@@ -197,7 +197,7 @@ class _FormulaReader:
         return [s for span in shown for s in self.sequence(span, depth + 1)], index
 
     def environment(self, index: int, end: int, depth: int) -> Read:
-        """A matrix with its fences, or an alignment of which only the content counts."""
+        """Return a matrix with its fences, or an alignment of which only the content counts."""
         name = self.source.tokens[index].text.rstrip("*")
         closes = self.source.partner[index]
         closes = end if closes == ALONE else min(closes, end)
@@ -218,7 +218,7 @@ def _scripts(lower: list[str], upper: list[str]) -> list[str]:
 
 
 def _stack(above: list[str], below: list[str], fences: tuple[str, str] | None) -> list[str]:
-    """Two things below each other: a fraction, or without a bar a column between brackets."""
+    """Stack two things: a fraction, or without a bar a column between brackets."""
     if fences is None:
         return ["frac(", *above, "over", *below, CLOSE]
     return _matrix([*above, ";;", *below], fences)
@@ -231,7 +231,7 @@ def _matrix(entries: list[str], fences: tuple[str, str]) -> list[str]:
 
 
 def _general_fraction(*arguments: list[str]) -> list[str]:
-    r"""`\genfrac(){0pt}{}{n}{k}`: with brackets, and a bar unless it has no thickness."""
+    r"""Return `\genfrac(){0pt}{}{n}{k}`: with brackets, and a bar unless it has no thickness."""
     opening, closing, thickness, _, top, bottom = arguments
     if thickness[:1] == ["0"]:
         return _stack(top, bottom, ("".join(opening), "".join(closing)))
@@ -269,7 +269,7 @@ _SPECIAL: dict[str, tuple[str, Callable[..., list[str]]]] = {
 
 
 def _laid_out(symbols: list[str]) -> list[str]:
-    """The symbols with breaks of columns and rows where they say something.
+    """Return the symbols with breaks of columns and rows where they say something.
 
     A matrix has them; round and square brackets around one say the same. Behind a brace columns only part a
     value from its condition. In all else they lay out lines.
@@ -298,7 +298,9 @@ def _laid_out(symbols: list[str]) -> list[str]:
 
 
 def _braced(inside: list[str]) -> list[str]:
-    """Lines behind a brace: a gap where a column ends, unless a relation goes on or a comma is there."""
+    """Return lines behind a brace: a gap where a column ends, unless a relation goes on or a comma is
+    there.
+    """
     around = zip(["", *inside], inside, [*inside[1:], ""], strict=False)
     return [
         GAP if sign == "&" else sign
@@ -308,7 +310,7 @@ def _braced(inside: list[str]) -> list[str]:
 
 
 def _lines(symbols: list[str]) -> list[str]:
-    """Lines as one, with `NEW_LINE` where a statement begins and nothing else says so."""
+    """Return lines as one, with `NEW_LINE` where a statement begins and nothing else says so."""
     out: list[str] = []
     depth = 0
     ended = False
@@ -326,7 +328,7 @@ def _lines(symbols: list[str]) -> list[str]:
 
 @cache
 def show(name: str) -> Symbols:
-    r"""What a command shows, symbol by symbol; a word is its letters.
+    r"""Return the symbols that a command shows; a word is its letters.
 
     >>> show("sin"), show("alpha"), show("le"), show("foo")
     (('s', 'i', 'n'), ('α',), ('≤',), ('\\foo',))
@@ -338,7 +340,7 @@ def show(name: str) -> Symbols:
 
 
 def _characters(text: str) -> list[str]:
-    """What characters show, each under one name for all that look the same."""
+    """Return the symbols that characters show, with one name for all that look the same."""
     if text.isascii() and " " not in text:
         return list(text)
     if not text.isascii():
@@ -348,7 +350,7 @@ def _characters(text: str) -> list[str]:
 
 
 def _undelimited(text: str) -> str:
-    """The formula without the dollars or brackets around it."""
+    """Return the formula without the dollars or brackets around it."""
     opening = _OPENING.match(text)
     text = text[opening.end() :].strip() if opening else text
     closing = next((mark for mark in _CLOSING if text.endswith(mark)), "")
@@ -356,7 +358,7 @@ def _undelimited(text: str) -> str:
 
 
 def _written_out(text: str) -> str:
-    r"""The formula with the scripts, roots and fractions of Unicode as LaTeX has them.
+    r"""Return the formula with the scripts, roots and fractions of Unicode as LaTeX has them.
 
     >>> _written_out("x² a⁻¹ ½ √(x+1) √π 1{,}000")
     'x^{2} a^{−1} \\frac{1}{2} \\sqrt{x+1} \\sqrt π 1000'
@@ -374,7 +376,7 @@ _plain = partial(unicodedata.normalize, "NFKC")
 
 
 def _with_chemistry(text: str) -> str:
-    r"""The formula with `\ce{…}` written out as ordinary LaTeX."""
+    r"""Return the formula with `\ce{…}` written out as ordinary LaTeX."""
     pieces: list[str] = []
     end = 0
     for found in _CHEMISTRY.finditer(text):

@@ -78,12 +78,12 @@ class TexGrid:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return len(self.lines) - 1
 
 
 def read_grid(text: str, definitions: Definitions | None = None, *, all_rows: bool = False) -> TexGrid:
-    """The grid of the first table environment in a source; FormatError where there is none.
+    """Return the grid of the first table environment in a source; raise FormatError where there is none.
 
     Macros of the source and those of `definitions` are expanded. Of a longtable `all_rows` keeps all heads
     and feet, in the order of the source.
@@ -108,7 +108,7 @@ def read_grid(text: str, definitions: Definitions | None = None, *, all_rows: bo
 
 
 def select_rows(grid: TexGrid, rows: Sequence[int], head_rows: int | None) -> TexGrid:
-    """The grid of some rows, in the given order."""
+    """Return the grid of some rows, in the given order."""
     by_row: dict[int, list[TexCell]] = {}
     for cell in grid.cells:
         by_row.setdefault(cell.row, []).append(cell)
@@ -130,7 +130,9 @@ class _TexRow(NamedTuple):
 
     @property
     def is_blank(self) -> bool:
-        r"""Whether nothing is in it, not even an `&`: vertical space, which TeX makes of a lone `\\`."""
+        r"""Return whether nothing is in it, not even an `&`: vertical space, which TeX makes of a lone
+        `\\`.
+        """
         return len(self.cells) == 1 and self.cells[0][0] == self.cells[0][1]
 
 
@@ -145,7 +147,7 @@ class _TexBody:
     below: RowLine = RowLine.NONE  # the rule after the last row
 
     def sections(self) -> list[str]:
-        """The mark behind the part of a longtable that each row is in; empty for the body."""
+        """Return the mark behind the part of a longtable that each row is in; empty for the body."""
         names: list[str] = []
         for name, count in self.marks.items():
             names += [name] * (count - len(names))
@@ -153,7 +155,7 @@ class _TexBody:
 
 
 def _logical_rows(body: _TexBody) -> tuple[list[_TexRow], int | None]:
-    """The rows in the order of the printed table, and how many are its head.
+    """Return the rows in the order of the printed table, and how many are its head.
 
     longtable writes its head and foot first, and a second version of each for the other pages. A reader wants
     the table once: first head, body, last foot.
@@ -166,7 +168,7 @@ def _logical_rows(body: _TexBody) -> tuple[list[_TexRow], int | None]:
 
 
 def _split_body(source: LatexSource, span: Range) -> _TexBody:
-    """Rows and cells at the outermost level of a body."""
+    """Return rows and cells at the outermost level of a body."""
     body = _TexBody()
     index, end = span
     index, line = _read_rules(source, index, end, body)
@@ -203,7 +205,7 @@ def _split_body(source: LatexSource, span: Range) -> _TexBody:
 
 
 def _read_rules(source: LatexSource, index: int, end: int, body: _TexBody) -> tuple[int, RowLine]:
-    """Everything between two rows, and the strongest full-width rule among it."""
+    """Return everything between two rows, and the strongest full-width rule among it."""
     full_rules, has_midrule = 0, False
     while (index := source.skip_space(index, end)) < end:
         kind, name = source.tokens[index][:2]
@@ -242,7 +244,7 @@ class _SpanReader:
         self.has_multirow = False
 
     def read(self, span: Range, depth: int) -> list[Range]:
-        """The parts of a range that are left when the spanning commands are taken out."""
+        """Return the parts of a range that are left when the spanning commands are taken out."""
         start, end = span
         index = start
         parts: list[Range] = []
@@ -269,7 +271,7 @@ class _SpanReader:
         return [*parts, (start, end)]
 
     def _holds_span(self, inner: Range) -> bool:
-        """Whether a group begins with a spanning command (fonts and colours may come first)."""
+        """Return whether a group begins with a spanning command (fonts and colours may come first)."""
         index, end = inner
         while (index := self.source.skip_space(index, end)) < end:
             token = self.source.tokens[index]
@@ -292,7 +294,9 @@ class _SpanReader:
 
 
 def _count(text: str) -> int:
-    """A number of rows or columns, cut to the limit; 1 where it is none (`*` lets multirow fit its text)."""
+    """Return a number of rows or columns, cut to the limit; 1 where it is none (`*` lets multirow fit its
+    text).
+    """
     try:
         value = int(float(text.strip().rstrip("*").replace("−", "-") or "1"))
     except (ValueError, OverflowError):
@@ -301,7 +305,7 @@ def _count(text: str) -> int:
 
 
 def read_columns(source: LatexSource, specification: Range) -> list[ColumnSpec]:
-    """The columns of a specification; what is not understood is passed over.
+    """Return the columns of a specification; what is not understood is passed over.
 
     Three things in `{l r@{.}l >{$}c<{$} S[table-format=2.1] *{3}{c}}` change what a cell shows: text between
     columns (`@{.}`), columns in math mode, and siunitx' number columns. Everything else is alignment.

@@ -60,24 +60,25 @@ class Atom:
         return self.before("")
 
     def before(self, following: str) -> str:
-        """The atom as text, with the scripts told from the text that follows."""
+        """Return the atom as text, with the scripts told from the text that follows."""
         upper = script("^", self.sup, following)
         return self.text + script("_", self.sub, upper or following) + upper
 
 
 def atom(text: str) -> Atom:
-    """An atom with the class that its character has in TeX."""
+    """Return an atom with the class that its character has in TeX."""
     return Atom(text, _CLASSES.get(text, Class.ORDINARY))
 
 
 def runs_on(content: str, following: str) -> bool:
-    """Whether a text would be read as one number or one word with what follows it."""
+    """Return whether a text would be read as one number or one word with what follows it."""
     last, first = content[-1:], following[:1]
     return (last.isdigit() and first.isdigit()) or (last.isalpha() and first.isalpha())
 
 
 def script(mark: str, text: str, following: str = "") -> str:
-    r"""A super- or subscript: braces where it has more than one character; degrees and primes are themselves.
+    r"""Return a super- or subscript: braces where it has more than one character; degrees and primes are
+    themselves.
 
     >>> script("^", "2"), script("_", "ij"), script("^", "∘"), script("^", "'"), script("_", "i", "x")
     ('^2', '_{ij}', '°', "'", '_{i}')
@@ -94,7 +95,7 @@ def script(mark: str, text: str, following: str = "") -> str:
 
 
 def join(atoms: Iterable[Atom], spaced: bool = True) -> str:
-    """The atoms as text, with spaces around operators that have something on both sides."""
+    """Return the atoms as text, with spaces around operators that have something on both sides."""
     line = [a for a in atoms if a.kind is Class.SPACE or a.text or a.sub or a.sup]
     pieces: list[str] = []
     following = ""
@@ -112,7 +113,7 @@ def join(atoms: Iterable[Atom], spaced: bool = True) -> str:
 
 
 def _spaced(item: Atom, before: Atom | None, after: Atom | None, following: str) -> str:
-    """An atom as text with its spaces; `following` is the text of the one behind it."""
+    """Return an atom as text with its spaces; `following` is the text of the one behind it."""
     text = item.before(following)
     if item.kind is Class.SPACE:
         text = " "
@@ -127,14 +128,14 @@ def _spaced(item: Atom, before: Atom | None, after: Atom | None, following: str)
 
 
 def _has_operands(before: Atom | None, after: Atom | None) -> bool:
-    """Whether an operator stands between two things; a sign or a lone operator does not."""
+    """Return whether an operator stands between two things; a sign or a lone operator does not."""
     if before is None or after is None or before.kind in _NO_OPERAND or after.kind is Class.RELATION:
         return False
     return after.text[:1] not in tuple(")],;")
 
 
 def _is_word(neighbour: Atom | None) -> bool:
-    """Whether a function name or a fraction needs a gap to its neighbour."""
+    """Return whether a function name or a fraction needs a gap to its neighbour."""
     if neighbour is None or neighbour.kind not in (Class.ORDINARY, Class.FUNCTION, Class.FRACTION):
         return False
     return neighbour.text[:1] not in tuple(")]}|/!:.'")
@@ -165,15 +166,15 @@ class Printer:
         self._script_depth = 0
 
     def print(self, span: Range, math: bool) -> str:
-        """The text of a range."""
+        """Return the text of a range."""
         return self.formula(span) if math else self.text(span)
 
     def formula(self, span: Range, *, spaced: bool | None = None) -> str:
-        """The text of a range in math mode; in scripts nothing is spaced."""
+        """Return the text of a range in math mode; in scripts nothing is spaced."""
         return join(self.atoms(span), spaced=self._script_depth == 0 if spaced is None else spaced)
 
     def text(self, span: Range) -> str:
-        """The text of a range in text mode."""
+        """Return the text of a range in text mode."""
         self._enter(span)
         pieces: list[str] = []
         index, end = span
@@ -190,7 +191,7 @@ class Printer:
         return "".join(pieces)
 
     def atoms(self, span: Range) -> list[Atom]:
-        """The atoms of a range in math mode."""
+        """Return the atoms of a range in math mode."""
         self._enter(span)
         line: list[Atom] = []
         index, end = span
@@ -215,7 +216,9 @@ class Printer:
         return line
 
     def operand(self, index: int, end: int, math: bool) -> tuple[str, int]:
-        r"""What a script or an accent applies to: a group, a character, or a command with its arguments."""
+        r"""Return the operand of a script or an accent: a group, a character, or a command with its
+        arguments.
+        """
         index = self.source.skip_space(index, end)
         self._script_depth += 1
         if index < end and self.source.tokens[index].kind is TokenKind.COMMAND:
@@ -230,7 +233,7 @@ class Printer:
         return text, index
 
     def command(self, index: int, end: int, math: bool) -> Printed:
-        """What the command at `index` prints."""
+        """Return the printed form of the command at `index`."""
         name = self.source.tokens[index].text
         index += 1
         if name in self.special:
@@ -247,11 +250,11 @@ class Printer:
         return self._unknown(name, index, end, math)
 
     def symbol(self, name: str) -> str | None:
-        """The text of a command that stands for characters."""
+        """Return the text of a command that stands for characters."""
         return symbol(name)
 
     def knows_all(self, span: Range) -> bool:
-        """Whether every command in a range is known, so that what it prints is certain."""
+        """Return whether every command in a range is known, so that what it prints is certain."""
         commands = (t.text for t in self.source.tokens[span[0] : span[1]] if t.kind is TokenKind.COMMAND)
         return all(
             n in self.special or n in LINE_BREAKS or n in SIGNATURES or symbol(n) is not None
@@ -266,7 +269,7 @@ class Printer:
             raise FormatError(f"LaTeX nested deeper than {MAX_LATEX_DEPTH} levels", position=position)
 
     def _piece(self, index: int, end: int, math: bool) -> Printed:
-        """What a token prints, with the group that it opens or the arguments that it takes."""
+        """Return the printed form of a token, with the group that it opens or the arguments that it takes."""
         token, closes = self.source.tokens[index], min(self.source.partner[index], end)
         printed = Atom(""), index + 1
         if token.kind in (TokenKind.TIE, TokenKind.ALIGN):
@@ -298,7 +301,7 @@ class Printer:
         return Atom(token.text), index + 1
 
     def _formula(self, token: Token, index: int, end: int) -> Printed:
-        r"""A formula from `$`, `$$`, `\(` or `\[` to its end; a lone dollar is a dollar."""
+        r"""Return a formula from `$`, `$$`, `\(` or `\[` to its end; a lone dollar is a dollar."""
         is_dollar, closes = token.kind is TokenKind.MATH, self.source.partner[index]
         if is_dollar:
             outer = self.source.outer((index + 1, end))
@@ -337,7 +340,7 @@ class Printer:
         return Atom(f"{fences[0]}{inner}{fences[1]}"), closes + 1
 
     def _lines(self, span: Range) -> str:
-        r"""The lines of a matrix or an alignment: `\\` ends a line, `&` is a gap."""
+        r"""Return the lines of a matrix or an alignment: `\\` ends a line, `&` is a gap."""
         lines: list[str] = []
         start, end = span
         for index in self.source.outer(span):
@@ -361,7 +364,7 @@ class Printer:
         return Atom(text), index if signature else self._skip_gobbled_space(name, index, end, math)
 
     def _unknown(self, name: str, index: int, end: int, math: bool) -> Printed:
-        r"""All arguments in braces, or else the name: `\ours` is most likely set as a word."""
+        r"""Return all arguments in braces, or else the name: `\ours` is most likely set as a word."""
         arguments: list[str] = []
         while (
             index < end
@@ -377,12 +380,12 @@ class Printer:
         return Atom(name if name.isalpha() and not is_cut else ""), behind
 
     def _skip_gobbled_space(self, name: str, index: int, end: int, math: bool) -> int:
-        r"""TeX drops the blanks behind a command made of letters."""
+        r"""Skip blanks behind a command made of letters, like TeX."""
         return self.source.skip_space(index, end) if name.isalpha() and not math else index
 
 
 def fraction(numerator: str, denominator: str) -> Atom:
-    """A fraction on one line; parentheses where it would be read wrongly without them."""
+    """Return a fraction on one line; parentheses where it would be read wrongly without them."""
     return Atom(f"{_factor(numerator)}/{_factor(denominator)}", Class.FRACTION)
 
 
@@ -391,7 +394,7 @@ def _factor(text: str) -> str:
 
 
 def _is_enclosed(text: str) -> bool:
-    """Whether the parenthesis at the start is closed at the very end: (a + b), not (a) + (b)."""
+    """Return whether the parenthesis at the start is closed at the very end: (a + b), not (a) + (b)."""
     if not text.startswith("("):
         return False
     depth = 0

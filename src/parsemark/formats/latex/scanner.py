@@ -94,7 +94,7 @@ class LatexSource:
 
     @cached_property
     def closing_braces(self) -> dict[int, int]:
-        """The closing brace of each opening one, whatever environments begin or end between them."""
+        """Return the closing brace of each opening one, whatever environments begin or end between them."""
         found: dict[int, int] = {}
         opened: list[int] = []
         for index in self.marks:
@@ -106,15 +106,15 @@ class LatexSource:
 
     @property
     def whole(self) -> Range:
-        """The range of all tokens."""
+        """Return the range of all tokens."""
         return 0, len(self.tokens)
 
     def marks_in(self, span: Range) -> list[int]:
-        """The indices in a range of all tokens but ordinary characters and white space."""
+        """Return the indices in a range of all tokens but ordinary characters and white space."""
         return self.marks[bisect_left(self.marks, span[0]) : bisect_left(self.marks, span[1])]
 
     def plain_text(self, span: Range) -> str | None:
-        """What a range without any markup prints; None where it has some."""
+        """Return the printed text of a range without any markup; None where it has some."""
         first = bisect_left(self.marks, span[0])
         if first < len(self.marks) and self.marks[first] < span[1]:
             return None
@@ -122,13 +122,13 @@ class LatexSource:
         return None if _MAY_CHANGE.search(raw) else raw.replace("\n", " ")
 
     def skip_space(self, index: int, end: int) -> int:
-        """The first index from `index` on that is not white space."""
+        """Return the first index from `index` on that is not white space."""
         while index < end and self.tokens[index].kind is TokenKind.SPACE:
             index += 1
         return index
 
     def strip(self, span: Range) -> Range:
-        """The range without white space at its ends."""
+        """Return the range without white space at its ends."""
         start, end = span
         start = self.skip_space(start, end)
         while end > start and self.tokens[end - 1].kind is TokenKind.SPACE:
@@ -136,25 +136,27 @@ class LatexSource:
         return start, end
 
     def after(self, index: int) -> int:
-        """The index behind the token, or behind its partner where it opens a group."""
+        """Return the index behind the token, or behind its partner where it opens a group."""
         closes = self.partner[index]
         opens = closes != ALONE and self.tokens[index].kind in (TokenKind.OPEN, TokenKind.BEGIN)
         return closes + 1 if opens else index + 1
 
     def outer(self, span: Range) -> Iterator[int]:
-        """The indices of a range's tokens that are in no group of it; those that open one are among them."""
+        """Yield the indices of a range's tokens that are in no group of it; those that open one are among
+        them.
+        """
         index, end = span
         while index < end:
             yield index
             index = self.after(index)
 
     def commands(self, span: Range, *names: str) -> Iterator[int]:
-        """The indices of commands with these names that are in no group of a range."""
+        """Return the indices of commands with these names that are in no group of a range."""
         wanted = {(TokenKind.COMMAND, name) for name in names}
         return (index for index in self.outer(span) if self.tokens[index][:2] in wanted)
 
     def argument(self, index: int, end: int) -> tuple[Range, int]:
-        """A mandatory argument (a group's inside, or one token) and the index of what follows."""
+        """Return a mandatory argument (a group's inside, or one token) and the index of what follows."""
         index = self.skip_space(index, end)
         if index >= end:
             return (end, end), end
@@ -164,7 +166,7 @@ class LatexSource:
         return (index, index + 1), index + 1
 
     def optional(self, index: int, end: int) -> tuple[Range | None, int]:
-        """An optional argument `[…]` if there is one, and the index of what follows."""
+        """Return an optional argument `[…]` if there is one, and the index of what follows."""
         start = self.skip_space(index, end)
         if start >= end or self.tokens[start].text != "[" or self.tokens[start].kind is not TokenKind.CHAR:
             return None, index
@@ -174,11 +176,13 @@ class LatexSource:
         return (start + 1, closes), closes + 1
 
     def starred(self, index: int, end: int) -> int:
-        """The index behind a star, if one is there."""
+        """Return the index behind a star, if one is there."""
         return index + 1 if index < end and self.tokens[index].text == "*" else index
 
     def arguments(self, signature: str, index: int, end: int) -> tuple[list[tuple[str, Range]], int]:
-        """The arguments of a command with their letters in its signature, and the index behind them."""
+        """Return the arguments of a command with their letters in its signature, and the index behind
+        them.
+        """
         found: list[tuple[str, Range]] = []
         for kind in signature:
             argument: Range | None = None
@@ -198,11 +202,13 @@ class LatexSource:
         return found, index
 
     def skip_arguments(self, signature: str, index: int, end: int) -> int:
-        """Behind the arguments of a command."""
+        """Return the position behind the arguments of a command."""
         return self.arguments(signature, index, end)[1]
 
     def _behind_parentheses(self, index: int, end: int) -> int:
-        """The index behind a short `(…)`, if one is there (the trim of a cmidrule, the size of a makebox)."""
+        """Return the index behind a short `(…)`, if one is there (the trim of a cmidrule, the size of a
+        makebox).
+        """
         start = self.skip_space(index, end)
         if start < end and self.tokens[start].text == "(":
             for closing in range(start + 1, min(start + 40, end)):
@@ -211,7 +217,7 @@ class LatexSource:
         return index
 
     def raw(self, span: Range) -> str:
-        """The source text of a range, comments and all."""
+        """Return the source text of a range, comments and all."""
         start, end = span
         return self.text[self.tokens[start].start : self.tokens[end - 1].end] if start < end else ""
 
@@ -272,7 +278,7 @@ def _verb(text: str, start: int, begin: int, quote: str) -> Token:
 
 
 def _match_groups(tokens: list[Token], marks: list[int]) -> list[int]:
-    """Partners of braces and environments; what an environment's end leaves open stays alone."""
+    """Return partners of braces and environments; what an environment's end leaves open stays alone."""
     partner = [ALONE] * len(tokens)
     open_tokens: list[int] = []
     open_environments: dict[str, int] = {}
@@ -297,7 +303,9 @@ def _match_groups(tokens: list[Token], marks: list[int]) -> list[int]:
 
 
 def _match_brackets(tokens: list[Token], marks: list[int], partner: list[int]) -> None:
-    r"""Partners of `[`, `\(` and `\[`: the next closing one in the same group, in one pass from the end."""
+    r"""Match each `[`, `\(` and `\[` with the next closing one in the same group, in one pass from the
+    end.
+    """
     closing_of = {partner[index] for index in marks if partner[index] != ALONE}
     following: list[dict[tuple[TokenKind, str], int]] = [{}]
     for index in reversed(marks):

@@ -22,7 +22,7 @@ _POWERS_BEFORE = {"square": "2", "cubic": "3"}
 
 
 def format_number(raw: str) -> str | None:
-    r"""A number as siunitx prints it, or None if the text is not one.
+    r"""Return a number as siunitx prints it, or None if the text is not one.
 
     >>> format_number("-1.2e-3"), format_number("3.4 +- 0.1"), format_number("n/a")
     ('−1.2 × 10^{−3}', '3.4 ± 0.1', None)
@@ -40,12 +40,12 @@ def format_number(raw: str) -> str | None:
 
 
 def number_cell(printer: Printer, span: Range) -> str:
-    """A cell of an `S` column: a number, or else text."""
+    """Return a cell of an `S` column: a number, or else text."""
     return format_number(printer.source.raw(span)) or printer.text(span)
 
 
 def format_unit(source: LatexSource, span: Range) -> str:
-    """The symbols of a unit, with negative powers for what stands behind `per`."""
+    """Return the symbols of a unit, with negative powers for what stands behind `per`."""
     parts: list[str] = []
     index, end = span
     prefix, power, is_per = "", "", False
@@ -77,7 +77,7 @@ def format_unit(source: LatexSource, span: Range) -> str:
 
 
 def _append_literal(parts: list[str], text: str, kind: TokenKind) -> None:
-    """Letters of a unit that is written out (`kg.m/s`)."""
+    """Append the letters of a unit that is written out (`kg.m/s`)."""
     if kind in (TokenKind.TIE, TokenKind.SPACE) or text == ".":
         parts.append(" ")
     elif kind in (TokenKind.OPEN, TokenKind.CLOSE):
@@ -89,7 +89,7 @@ def _append_literal(parts: list[str], text: str, kind: TokenKind) -> None:
 
 
 def _siunitx(kinds: str, joined: Callable[..., str]) -> Special:
-    """A command by its arguments, with an option before each.
+    """Return a command by its arguments, with an option before each.
 
     `n` is a number, `u` a unit, `r` the source as it is; `b` and `o` are options alone: a unit, or nothing.
     """
@@ -146,7 +146,7 @@ _ARROWS = {"<=>": "⇌", "<=>>": "⇌", "<<=>": "⇌", "<->": "↔", "->": "→"
 
 
 def format_chemistry(raw: str) -> str:
-    r"""The text of a formula in mhchem's notation.
+    r"""Return the text of a formula in mhchem's notation.
 
     >>> format_chemistry("2H2 + O2 -> 2H2O"), format_chemistry("SO4^2-"), format_chemistry("Na+")
     ('2H_2 + O_2 → 2H_2O', 'SO_4^{2−}', 'Na^+')

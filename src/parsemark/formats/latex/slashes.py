@@ -16,7 +16,7 @@ _MOST = 12  # slashes of a formula that are read as fractions
 
 
 def readings(symbols: Symbols) -> list[Symbols]:
-    """The symbols as they are, and with slashes as fractions that reach one factor or all of them.
+    """Return the symbols as they are, and with slashes as fractions that reach one factor or all of them.
 
     >>> [" ".join(found) for found in readings(("a", "/", "b"))[:2]]
     ['a / b', 'frac( a over b )]']
@@ -41,7 +41,7 @@ def _with_fractions(symbols: list[str], far_left: bool, far_right: bool) -> Symb
 
 
 def _reach_on(symbols: list[str], begin: int, far: bool) -> int:
-    """Where the operand ends that begins here."""
+    """Return where the operand ends that begins here."""
     end = begin
     while end < len(symbols) and symbols[end] not in _BETWEEN and symbols[end] not in (*_CLOSING, CLOSE):
         number = symbols[end].isdigit()
@@ -54,7 +54,9 @@ def _reach_on(symbols: list[str], begin: int, far: bool) -> int:
 
 
 def _other_end(symbols: list[str], at: int, step: int) -> int:
-    """The last place of the group or the symbol that begins at a place; with the step -1 the first one."""
+    """Return the last place of the group or the symbol that begins at a place; with the step -1 the first
+    one.
+    """
     depth = 0
     for place in range(at, len(symbols) if step > 0 else -1, step):
         sign = symbols[place]
@@ -65,7 +67,7 @@ def _other_end(symbols: list[str], at: int, step: int) -> int:
 
 
 def _reach_back(symbols: list[str], end: int, far: bool) -> int:
-    """Where the operand begins that ends here."""
+    """Return where the operand begins that ends here."""
     begin = end
     while begin and symbols[begin - 1] not in _BETWEEN and not _opens(symbols[begin - 1]):
         number = symbols[begin - 1].isdigit()
@@ -81,7 +83,7 @@ def _reach_back(symbols: list[str], end: int, far: bool) -> int:
 
 
 def _unbracketed(operand: list[str]) -> list[str]:
-    """An operand without the brackets around all of it."""
+    """Return an operand without the brackets around all of it."""
     whole = operand[:1] == ["("] and operand[-1:] == [")"] and _other_end(operand, 0, 1) == len(operand) - 1
     return operand[1:-1] if whole else operand
 

@@ -53,7 +53,9 @@ def _script(mark: str, printer: Printer, index: int, end: int, math: bool) -> Pr
 
 
 def _of(signature: str, build: Callable[..., Atom]) -> Special:
-    """A command by the texts of its arguments: `m` an operand, `o` in brackets, `s` the same as a script."""
+    """Return a command by the texts of its arguments: `m` an operand, `o` in brackets, `s` the same as a
+    script.
+    """
 
     def printed(printer: Printer, index: int, end: int, math: bool) -> Printed:
         texts: list[str] = []
@@ -94,7 +96,7 @@ def _dingbat(printer: Printer, index: int, end: int, math: bool) -> Printed:
 
 
 def _delimiter(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    r"""`\left` and its kin: the delimiter follows, and a dot stands for none."""
+    r"""Return `\left` and its kin: the delimiter follows, and a dot stands for none."""
     here = printer.source.skip_space(index, end)
     is_dot = here < end and printer.source.tokens[here][:2] == (TokenKind.CHAR, ".")
     return Atom(""), here + is_dot
@@ -105,7 +107,7 @@ def _negated(base: str) -> Atom:
 
 
 def _diagonal(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    """A cell cut by a diagonal line: its parts, with a slash for the line."""
+    """Return a cell cut by a diagonal line: its parts, with a slash for the line."""
     _, index = printer.source.optional(index, end)
     parts: list[str] = []
     while len(parts) < 3 and index < end and printer.source.tokens[index].kind is TokenKind.OPEN:
@@ -125,7 +127,7 @@ def _item(printer: Printer, index: int, end: int, math: bool) -> Printed:
 
 
 def _length(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    r"""`\hskip 3pt`, `\kern-2pt`: a length without braces."""
+    r"""Return `\hskip 3pt`, `\kern-2pt`: a length without braces."""
     here = printer.source.skip_space(index, end)
     while here < end and printer.source.tokens[here].text in tuple("-+.0123456789"):
         here += 1
@@ -136,7 +138,7 @@ def _length(printer: Printer, index: int, end: int, math: bool) -> Printed:
 
 
 def _rule(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    r"""`\vrule width 1pt height 2pt`."""
+    r"""Return `\vrule width 1pt height 2pt`."""
     tokens = printer.source.tokens
     while (here := printer.source.skip_space(index, end)) < end:
         word = "".join(t.text for t in tokens[here : min(here + 6, end)])
@@ -148,7 +150,9 @@ def _rule(printer: Printer, index: int, end: int, math: bool) -> Printed:
 
 
 def _xspace(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    r"""`\xspace`: a blank, unless what follows needs none. TeX has dropped the blanks of the source."""
+    r"""Return `\xspace`: a blank, unless what follows needs none. TeX has dropped the blanks of the
+    source.
+    """
     here = printer.source.skip_space(index, end)
     if here >= end or math:
         return Atom(""), here
@@ -163,7 +167,9 @@ def _xspace(printer: Printer, index: int, end: int, math: bool) -> Printed:
 
 
 def _phonetic(printer: Printer, index: int, end: int, math: bool) -> Printed:
-    r"""`\textipa`: characters stand for phonetic letters, and some commands mean others than outside."""
+    r"""Return `\textipa`: characters stand for phonetic letters, and some commands mean others than
+    outside.
+    """
     outside, printer.special = printer.special, _PHONETIC
     try:
         text, index = printer.operand(index, end, math=False)
@@ -211,7 +217,7 @@ _PHONETIC: dict[str, Special] = {
 
 
 def latex_to_text(source: str, *, math: bool = False) -> str:
-    r"""The text that a piece of LaTeX shows; in `math` mode it is a formula without its dollars.
+    r"""Return the text that a piece of LaTeX shows; in `math` mode it is a formula without its dollars.
 
     Raises:
         FormatError: The source is over a limit of `parsemark.formats.limits`.

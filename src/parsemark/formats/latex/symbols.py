@@ -18,14 +18,14 @@ FUNCTIONS = frozenset(COMMANDS["listed"]["functions"].split())  # commands that 
 
 @cache
 def _table() -> dict[str, str]:
-    """Name to text of every symbol."""
+    """Return name and text of every symbol."""
     lines = files("parsemark.formats.latex").joinpath("symbols.tsv").read_text("utf-8").splitlines()
     table = {name: text for name, _, text in (line.partition("\t") for line in lines)}
     return {**table, **{name: name for name in FUNCTIONS}, **dict.fromkeys(" \n\t", " ")}
 
 
 def symbol(name: str) -> str | None:
-    r"""The text of a command without arguments, or None where it is not a symbol.
+    r"""Return the text of a command without arguments, or None where it is not a symbol.
 
     >>> symbol("alpha"), symbol("checkmark"), symbol("log"), symbol("textbf")
     ('α', '✓', 'log', None)
@@ -34,7 +34,7 @@ def symbol(name: str) -> str | None:
 
 
 def accented(base: str, accent: str) -> str:
-    r"""The first character of `base` with a combining accent.
+    r"""Return the first character of `base` with a combining accent.
 
     >>> accented("u", ACCENTS["bar"])
     'ū'
@@ -46,7 +46,7 @@ def accented(base: str, accent: str) -> str:
 
 
 def dingbat(code: int) -> str:
-    r"""The character of pifont's `\ding{code}`.
+    r"""Return the character of pifont's `\ding{code}`.
 
     >>> dingbat(51), dingbat(55), dingbat(172)
     ('✓', '✗', '①')

@@ -54,12 +54,12 @@ class PrintedCell(NamedTuple):
 
     @property
     def cols(self) -> range:
-        """The columns that it covers."""
+        """Return the columns that it covers."""
         return range(self.col, self.col + self.colspan)
 
 
 def read_latex_table(source: str, *, definitions: Definitions | None = None) -> Table:
-    r"""The first table environment of a LaTeX source.
+    r"""Return the first table environment of a LaTeX source.
 
     Args:
         source: A `tabular`, `tabularx`, `longtable`, `array`, …, with anything around it. Macros that are
@@ -76,7 +76,7 @@ def read_latex_table(source: str, *, definitions: Definitions | None = None) -> 
 
 
 def find_latex_tables(text: str, *, leave_out: bool = False) -> list[FoundTable]:
-    """Every LaTeX table of a text, with its place.
+    """Return every LaTeX table of a text, with its place.
 
     One that cannot be read raises `FormatError` with its position, unless such ones are to be left out.
     """
@@ -103,7 +103,7 @@ class PlacedTable:
 
 
 def place_table(grid: TexGrid) -> PlacedTable:
-    """The table that a reader sees in a grid of TeX's."""
+    """Return the table that a reader sees in a grid of TeX's."""
     n_header = _header_rows(grid)
     cells = join_rows(print_cells(grid), grid.n_rows)
     if n_header is not None and any(c.row < n_header < c.row + c.rowspan for c in cells):
@@ -123,7 +123,7 @@ def place_table(grid: TexGrid) -> PlacedTable:
 
 
 def _header_rows(grid: TexGrid) -> int | None:
-    r"""How many rows at the top are headers; None where the source does not say.
+    r"""Return how many rows at the top are headers; None where the source does not say.
 
     Certain are longtable's `\endhead`, booktabs' `\midrule`, a double line, and a single line below the first
     row (or below rows with spans) if the table has rows that no line separates: where every row has its line,
@@ -147,7 +147,9 @@ def _header_rows(grid: TexGrid) -> int | None:
 
 
 def _inner_lines(grid: TexGrid) -> dict[int, RowLine]:
-    """The line above each row but the first; what is drawn above a blank row belongs to the row below it."""
+    """Return the line above each row but the first; what is drawn above a blank row belongs to the row below
+    it.
+    """
     inner: dict[int, RowLine] = {}
     pending = RowLine.NONE
     for row, line in enumerate(grid.lines[:-1]):
@@ -159,7 +161,9 @@ def _inner_lines(grid: TexGrid) -> dict[int, RowLine]:
 
 
 def print_cells(grid: TexGrid) -> list[PrintedCell]:
-    """The cells of a grid with their texts; columns that only align the parts of a number are one cell."""
+    """Return the cells of a grid with their texts; columns that only align the parts of a number are one
+    cell.
+    """
     printer = _CellPrinter(grid)
     rows = [list(row) for _, row in groupby(grid.cells, key=lambda cell: cell.row)]
     seams = printer.seams(rows)
@@ -167,7 +171,7 @@ def print_cells(grid: TexGrid) -> list[PrintedCell]:
 
 
 def _is_number(left: str, right: str) -> bool:
-    """Whether two texts can be the parts of one number, or one of them is empty: `12` and `5(3)`."""
+    """Return whether two texts can be the parts of one number, or one of them is empty: `12` and `5(3)`."""
     left, right = left.strip(), right.strip()
     if not left or not right:
         return True
@@ -188,7 +192,9 @@ class _CellPrinter:
         self.between = [self._decoration(column.after) for column in grid.columns]
 
     def seams(self, rows: list[list[TexCell]]) -> set[int]:
-        """The columns that go on in the next one, over the text between them: in all rows as numbers do."""
+        """Return the columns that go on in the next one, over the text between them: in all rows as numbers
+        do.
+        """
         found = {col for col, text in enumerate(self.between) if text}
         for row in rows if found else ():
             for left, right in pairwise(row):
@@ -198,7 +204,9 @@ class _CellPrinter:
         return found
 
     def row(self, row: list[TexCell], seams: set[int]) -> list[PrintedCell]:
-        """One row, with cells joined over seams; other text between columns belongs to the cell before."""
+        """Return one row, with cells joined over seams; other text between columns belongs to the cell
+        before.
+        """
         cells: list[PrintedCell] = []
         glue: str | None = None
         for cell in row:
@@ -241,7 +249,9 @@ class _CellPrinter:
         return self._decoration(column.prefix) + text + self._decoration(column.suffix)
 
     def _decoration(self, parts: tuple[Range, ...]) -> str:
-        """What `@{…}` or `>{…}` prints; nothing if it is empty or does things that only TeX can know."""
+        """Return the text that `@{…}` or `>{…}` prints; nothing if it is empty or uses features that only TeX
+        has.
+        """
         if parts not in self.decorations:
             text = "".join(self.printer.text(part) for part in parts if self.printer.knows_all(part))
             self.decorations[parts] = text if text.strip() else ""
@@ -266,7 +276,7 @@ def join_rows(cells: list[PrintedCell], n_rows: int) -> list[PrintedCell]:
 
 
 def _grown(cell: PrintedCell, taken: set[tuple[int, int]], n_rows: int) -> PrintedCell:
-    """The cell with as many of its rows as are free; they are taken now."""
+    """Return the cell with as many of its rows as are free; they are taken now."""
     step = 1 if cell.rowspan > 0 else -1
     last = cell.row
     taken.update((last, col) for col in cell.cols)
@@ -282,7 +292,7 @@ def _grown(cell: PrintedCell, taken: set[tuple[int, int]], n_rows: int) -> Print
 def _without(
     cells: list[PrintedCell], rows: AbstractSet[int] = frozenset(), cols: AbstractSet[int] = frozenset()
 ) -> list[PrintedCell]:
-    """The cells when some rows and columns are taken out; a cell that is only there goes."""
+    """Return the cells when some rows and columns are taken out; a cell that is only there goes."""
     if not rows and not cols:
         return cells
     kept: list[PrintedCell] = []
@@ -297,12 +307,12 @@ def _without(
 
 
 def _shifts(removed: AbstractSet[int], size: int) -> list[int]:
-    """Old index to new index, one more than `size` of them."""
+    """Return the new index for each old one, one more than `size` of them."""
     return list(accumulate((int(index not in removed) for index in range(size)), initial=0))
 
 
 def _rows_spanned_over(cells: list[PrintedCell], n_rows: int, n_cols: int) -> set[int]:
-    """Rows in which no cell begins and no place is free."""
+    """Return rows in which no cell begins and no place is free."""
     covered = dict.fromkeys(set(range(n_rows)) - {c.row for c in cells}, 0)
     for cell in cells:
         if cell.rowspan > 1:

@@ -23,7 +23,7 @@ _LIGATURES = (("--", "-{}-"), ("''", "'{}'"))
 
 
 def write_latex(table: Table) -> str:
-    r"""The table as a `tabular`.
+    r"""Return the table as a `tabular`.
 
     Spans are `\multicolumn` and `\multirow`; line breaks in a cell are a `\shortstack`; a `\midrule` stands
     below the header rows where these are known.
@@ -45,7 +45,7 @@ def write_latex(table: Table) -> str:
 
 
 def escape_latex(text: str) -> str:
-    r"""Plain text as LaTeX that prints it.
+    r"""Return plain text as LaTeX that prints it.
 
     >>> escape_latex("file_b -- 5%"), escape_latex("10^{−3}")
     ('file\\_b -{}- 5\\%', '10$^{-3}$')
@@ -62,7 +62,7 @@ def escape_latex(text: str) -> str:
 
 @lru_cache(1_000)
 def _script(text: str) -> str | None:
-    """Scripts as a formula, if it prints just them."""
+    """Return scripts as a formula, if it prints just them."""
     written = []
     for mark, braced, single in re.findall(r"([_^])(?:\{([^{}]*)\}|(.))", text):
         content = braced or single
@@ -85,7 +85,7 @@ def _escape(text: str) -> str:
 
 
 def _header_rows(table: Table) -> int | None:
-    """The number of header rows, if whole rows at the top are headers and nothing else is."""
+    """Return the number of header rows, if whole rows at the top are headers and nothing else is."""
     flags: list[set[bool | None]] = [set() for _ in range(table.n_rows)]
     for cell in table.cells:
         flags[cell.row].add(cell.header)

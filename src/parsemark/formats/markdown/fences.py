@@ -23,7 +23,7 @@ class Fence(NamedTuple):
 
 
 def read_fences(text: str) -> tuple[list[Fence], list[tuple[int, int]]]:
-    """The fenced parts of a text, and the lines with a fence that opens or closes nothing."""
+    """Return the fenced parts of a text, and the lines with a fence that opens or closes nothing."""
     fences: list[Fence] = []
     stray: list[tuple[int, int]] = []
     if "```" not in text and "~~~" not in text:
@@ -48,7 +48,7 @@ def read_fences(text: str) -> tuple[list[Fence], list[tuple[int, int]]]:
 
 
 def unfenced(text: str) -> str:
-    """The text with fences as spaces, and code of other languages than those of tables as spaces too.
+    """Return the text with fences as spaces, and code of other languages than those of tables as spaces too.
 
     Offsets stay the same. A fence that is never closed is blanked alone.
     """
@@ -63,12 +63,12 @@ def unfenced(text: str) -> str:
 
 
 def spaces(text: str) -> str:
-    """As many spaces, in as many lines."""
+    """Return as many spaces, in as many lines."""
     return "\n".join(" " * len(line) for line in text.split("\n"))
 
 
 def blanked(text: str, spans: list[tuple[int, int]], blank: Callable[[str], str] = spaces) -> str:
-    """The text with what lies in `spans` as spaces, of equal length and lines, or as `blank` says."""
+    """Return the text with what lies in `spans` as spaces, of equal length and lines, or as `blank` says."""
     pieces: list[str] = []
     position = 0
     for start, end in sorted(spans):

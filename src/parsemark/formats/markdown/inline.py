@@ -27,7 +27,7 @@ _TO_ESCAPE = re.compile(r"[\\`*_<&|$~\[\]]")
 
 
 def inline_text(source: str, position: int | None = None) -> str:
-    r"""The clean text of a cell.
+    r"""Return the clean text of a cell.
 
     >>> inline_text(r"**a\*b** <br> `x|y` $c_1$ &lt; 0.31**")
     'a*b\nx|y $c_1$ < 0.31**'
@@ -38,7 +38,7 @@ def inline_text(source: str, position: int | None = None) -> str:
     kept: list[str] = []
 
     def hide(part: str) -> str:
-        """One private character in place of a part that is not Markdown."""
+        """Return one private character in place of a part that is not Markdown."""
         kept.append(part)
         return chr(_FIRST_PLACEHOLDER + len(kept) - 1)
 
@@ -71,7 +71,7 @@ class _Run:
 
 
 def without_emphasis(text: str) -> str:
-    """The text without the signs that are emphasis by CommonMark's rules (0.31, section 6.2).
+    """Return the text without the signs that are emphasis by CommonMark's rules (0.31, section 6.2).
 
     Stars inside of words are text all the same, unless two or more end there: parsers that know no Markdown
     write `3*4*5` and `0.31*`.
@@ -89,7 +89,7 @@ def without_emphasis(text: str) -> str:
 
 
 def _run(text: str, found: re.Match[str]) -> _Run:
-    """What a run may do, by what stands before and behind it."""
+    """Return how a run may open and close, from the characters before and behind it."""
     before, behind = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
     left = not _is_space(behind) and (not _is_sign(behind) or _is_space(before) or _is_sign(before))
     right = not _is_space(before) and (not _is_sign(before) or _is_space(behind) or _is_sign(behind))
@@ -126,7 +126,7 @@ def _is_space(character: str) -> bool:
 
 
 def _is_sign(character: str) -> bool:
-    """Punctuation or a symbol; what is put in place of code and formulas begins and ends with such."""
+    """Return punctuation or a symbol; what is put in place of code and formulas begins and ends with such."""
     return character >= chr(_FIRST_PLACEHOLDER) or unicodedata.category(character or " ")[0] in "PS"
 
 
@@ -173,13 +173,14 @@ class InlineSpan(NamedTuple):
 
 
 def match_math(text: str, position: int) -> int | None:
-    """End of the math that begins at `position`, or None."""
+    """Return the end of the math that begins at `position`, or None."""
     match = _MATH.match(text, position)
     return None if match is None else match.end()
 
 
 def protected_spans(text: str) -> list[InlineSpan]:
-    r"""Math, code and escaped characters, in which pipes and stars are not Markdown's; in order and disjoint.
+    r"""Return math, code and escaped characters, in which pipes and stars are not Markdown's; in order and
+    disjoint.
 
     Math is `$…$`, `$$…$$` and `\(…\)`; a single dollar opens math only before a character and closes it only
     after one and not before a digit (pandoc's rule), so that prices stay text. All scans are linear.

@@ -20,7 +20,7 @@ _SHORT_CELL = 40
 
 
 def find_pipe_tables(text: str) -> list[FoundTable]:
-    """Every pipe table of a text."""
+    """Return every pipe table of a text."""
     found: list[FoundTable] = []
     for block in _pipe_blocks(split_lines(text)):
         trimmed = _trimmed(block)
@@ -34,7 +34,7 @@ def find_pipe_tables(text: str) -> list[FoundTable]:
 
 
 def _pipe_blocks(lines: list[TextLine]) -> list[list[TextLine]]:
-    """Runs of lines that pipes divide; a row broken over lines is joined again."""
+    """Return runs of lines that pipes divide; a row broken over lines is joined again."""
     rows: list[TextLine] = []
     index = 0
     while index < len(lines):
@@ -45,7 +45,7 @@ def _pipe_blocks(lines: list[TextLine]) -> list[list[TextLine]]:
 
 
 def _join_continued(lines: list[TextLine], index: int) -> tuple[TextLine, int]:
-    """The row that begins at `index`, and the index after it."""
+    """Return the row that begins at `index`, and the index after it."""
     line = lines[index]
     if not is_framed(line.text) or line.text.rstrip().endswith("|"):
         return line, index + 1
@@ -60,7 +60,7 @@ def _join_continued(lines: list[TextLine], index: int) -> tuple[TextLine, int]:
 
 
 def _trimmed(block: list[TextLine]) -> list[TextLine]:
-    """Without lines of prose with a pipe in them before framed rows, and after them where no rule is."""
+    """Drop lines of prose with a pipe in them before framed rows, and after them where no rule is."""
     framed = [i for i, line in enumerate(block) if is_framed(line.text)]
     delimiter = _delimiter_index(block)
     if delimiter is not None:
@@ -103,7 +103,7 @@ def _read_block(block: list[TextLine]) -> Table:
 
 
 def _rows(block: list[TextLine]) -> tuple[_Rows, int | None]:
-    """The rows without the delimiter, and how many of them are headers, if it says so."""
+    """Return the rows without the delimiter, and how many of them are headers, if it says so."""
     delimiter = _delimiter_index(block)
     if delimiter is None:
         usual = _usual_count(block)
@@ -117,7 +117,9 @@ def _rows(block: list[TextLine]) -> tuple[_Rows, int | None]:
 
 
 def _usual_count(lines: list[TextLine], announced: int | None = None) -> int | None:
-    """The number of cells that most rows have; the delimiter row's number counts too and decides ties."""
+    """Return the number of cells that most rows have; the delimiter row's number counts too and decides
+    ties.
+    """
     counts = Counter(len(split_row(line.text, position=line.start)) for line in lines)
     if announced is not None:
         counts[announced] += 1
@@ -132,7 +134,7 @@ _LONG_DELIMITER = re.compile(rf"\s*+\|?\s*+{_LONG_RULE}(?:[|+]\s*+{_LONG_RULE})*
 
 
 def delimiter_columns(line: str) -> int | None:
-    """Number of columns if the line is a delimiter row (`|---|:-:|`), else None."""
+    """Return the number of columns if the line is a delimiter row (`|---|:-:|`), else None."""
     if ("|" not in line and "+" not in line) or _DELIMITER.fullmatch(line) is None:
         return None
     inner = line.strip().removeprefix("|").removesuffix("|")
@@ -140,12 +142,12 @@ def delimiter_columns(line: str) -> int | None:
 
 
 def is_repeated_delimiter(line: str) -> bool:
-    """Whether a line further down is a rule too. Short dashes are data there: `| - | - |`."""
+    """Return whether a line further down is a rule too. Short dashes are data there: `| - | - |`."""
     return "|" in line and _LONG_DELIMITER.fullmatch(line) is not None
 
 
 def split_row(line: str, expected: int | None = None, position: int | None = None) -> list[str]:
-    r"""The sources of the cells of a row.
+    r"""Return the sources of the cells of a row.
 
     A pipe does not divide where it is escaped, in code, or in math. Where that gives another number of cells
     than `expected` and dividing in math and code gives just that number, a dollar or a backtick was no
@@ -174,7 +176,9 @@ def split_row(line: str, expected: int | None = None, position: int | None = Non
 
 
 def _with_bars(cells: list[str]) -> list[str]:
-    """The cells with each triple of nothing, a tight symbol, nothing joined to the symbol between bars."""
+    """Return the cells with each triple of nothing, a tight symbol, nothing joined to the symbol between
+    bars.
+    """
     joined: list[str] = []
     index = 0
     while index < len(cells):
@@ -190,24 +194,24 @@ def _with_bars(cells: list[str]) -> list[str]:
 
 
 def has_pipe(line: str) -> bool:
-    """Whether a pipe divides the line."""
+    """Return whether a pipe divides the line."""
     return "|" in line and bool(_cuts(line, [(s.start, s.end) for s in protected_spans(line)]))
 
 
 def is_framed(line: str) -> bool:
-    """Whether the line begins with a pipe."""
+    """Return whether the line begins with a pipe."""
     return line.lstrip().startswith("|")
 
 
 def _cuts(line: str, protected: list[tuple[int, int]]) -> list[int]:
-    """Where the pipes outside `protected` stand."""
+    """Return where the pipes outside `protected` stand."""
     edges = [0, *chain(*protected), len(line)]
     free = zip(edges[::2], edges[1::2], strict=True)
     return [found.start() for start, end in free for found in _PIPE.finditer(line, start, end)]
 
 
 def _split(line: str, protected: list[tuple[int, int]]) -> list[str]:
-    """The parts between the pipes outside `protected`, without the outer pipes."""
+    """Return the parts between the pipes outside `protected`, without the outer pipes."""
     cuts = _cuts(line, protected)
     parts = [line[begin + 1 : end] for begin, end in pairwise([-1, *cuts, len(line)])]
     if cuts and not parts[0].strip():

@@ -81,7 +81,9 @@ def _header_rows(rules: list[int], n_lines: int) -> int | None:
 
 
 def _is_aligned(block: list[TextLine]) -> bool:
-    """Whether a block looks like a table and not like prose in columns, a list or a table of contents."""
+    """Return whether a block looks like a table and not like prose in columns, a list or a table of
+    contents.
+    """
     if len(block) < _LEAST_ROWS:
         return False
     lines = [line.text.expandtabs() for line in block if not _RULE.fullmatch(line.text)]
@@ -118,7 +120,7 @@ class _ColumnPart(NamedTuple):
 
     @property
     def extent(self) -> _Extent:
-        """Most lines of a table have parts in the same places: what follows from a place is computed once."""
+        """Return the extent, computed once per place: most lines of a table have parts in the same places."""
         return self[:2]
 
     def shared(self, other: _ColumnPart) -> int:
@@ -126,7 +128,7 @@ class _ColumnPart(NamedTuple):
         return min(self.end, other.end) - max(self.start, other.start)
 
     def touches(self, other: _ColumnPart) -> bool:
-        """Whether no gap divides them."""
+        """Return whether no gap divides them."""
         return self.shared(other) > -_GAP
 
 
@@ -269,7 +271,7 @@ def _spanned_columns(rows: list[_Parts], columns: list[_ColumnPart]) -> _Spans:
 def _places_in_row(
     parts: _Parts, spans: _Spans, columns: list[_ColumnPart]
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield first column, last column and text of each cell of a line.
+    """Yield the first column, last column and text of each cell of a line.
 
     A line with a part at each column has one in each. Else a column that two parts reach into belongs to the
     one that has no other, or to the one with more of it. Where neither has another, they make one cell.

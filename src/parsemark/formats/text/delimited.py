@@ -27,7 +27,8 @@ _SHORT_FIELD = 25
 
 
 def find_csv_tables(text: str) -> list[FoundTable]:
-    """The whole text as one table, separated by what gives most of its lines the same number of fields.
+    """Return the whole text as one table, separated by what gives most of its lines the same number of
+    fields.
 
     Where several do, it is not the comma, which stands in numbers too.
     """
@@ -43,12 +44,12 @@ def find_csv_tables(text: str) -> list[FoundTable]:
 
 
 def find_tsv_tables(text: str) -> list[FoundTable]:
-    """The whole text as one table of tab-separated values."""
+    """Return the whole text as one table of tab-separated values."""
     return _whole(text, "\t", "tsv")
 
 
 def find_delimited_tables(text: str) -> list[FoundTable]:
-    """The blocks of lines in a text that are separated values beyond doubt."""
+    """Return the blocks of lines in a text that are separated values beyond doubt."""
     found: list[FoundTable] = []
     for block in blocks(split_lines(text)):
         name, delimiter = _delimiter_of(block)
@@ -61,7 +62,7 @@ def find_delimited_tables(text: str) -> list[FoundTable]:
 
 
 def find_small_csv_table(text: str) -> list[FoundTable]:
-    """A text that is nothing but comma-separated values, if only two lines of two.
+    """Return a text that is nothing but comma-separated values, if only two lines of two.
 
     In a document that is no evidence of a table; where a table is expected it is one. Commas with a space
     after them, as in prose, are none.
@@ -114,7 +115,7 @@ def _delimiter_of(block: list[TextLine]) -> tuple[str, str]:
 
 
 def _is_regular(lines: list[str], delimiter: str, min_fields: int = 6) -> bool:
-    """Whether all lines have the same number of fields and do not read like prose or aligned text."""
+    """Return whether all lines have the same number of fields and do not read like prose or aligned text."""
     if any(line.count(delimiter) > MAX_COLUMNS for line in lines):
         return False
     try:

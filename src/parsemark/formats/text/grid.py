@@ -26,7 +26,7 @@ _FILLER = "\x00"  # stands behind a wide character, so that columns count as the
 
 
 def _ascii_box(code: int) -> str:
-    """What a box-drawing character is in a grid table; heavy and double rules set off headers."""
+    """Return the ASCII equivalent of a box-drawing character; heavy and double rules set off headers."""
     name = unicodedata.name(chr(code))
     if " AND " in name:
         return "+"
@@ -39,7 +39,7 @@ _BOXES = {code: _ascii_box(code) for code in range(0x2500, 0x2574)}
 
 
 def find_drawn_tables(text: str) -> list[FoundTable]:
-    """Every drawn table of a text."""
+    """Return every drawn table of a text."""
     found: list[FoundTable] = []
     for block in _drawn_blocks(split_lines(text)):
         table = _read_block([line.text for line in block], block[0].start)
@@ -51,7 +51,7 @@ def find_drawn_tables(text: str) -> list[FoundTable]:
 
 
 def _drawn_blocks(lines: list[TextLine]) -> list[list[TextLine]]:
-    """Runs of lines that begin with a border and go on with walls and corners."""
+    """Return runs of lines that begin with a border and go on with walls and corners."""
     found: list[list[TextLine]] = [[]]
     for line in lines:
         drawn = line._replace(text=line.text.translate(_BOXES))
@@ -88,7 +88,9 @@ def _read_block(block: list[str], position: int) -> Table | None:
 
 
 def _canvas(block: list[str]) -> list[str]:
-    """The lines as they are seen: wide characters take two columns where that makes the borders meet."""
+    """Return the lines as they are seen: wide characters take two columns where that makes the borders
+    meet.
+    """
     lines = [line.expandtabs().rstrip() for line in block]
     if len({len(line) for line in lines}) > 1 and not all(line.isascii() for line in lines):
         is_wide = {c: unicodedata.east_asian_width(c) in "WF" for line in lines for c in line}
@@ -98,13 +100,15 @@ def _canvas(block: list[str]) -> list[str]:
 
 
 def _header_rows(canvas: list[str], rules: list[int]) -> int | None:
-    """Rows above the first rule of `=` that has rows on both sides."""
+    """Return rows above the first rule of `=` that has rows on both sides."""
     inner = enumerate((canvas[rule] for rule in rules[1:-1]), start=1)
     return next((index for index, line in inner if "=" in line and _BORDER.fullmatch(line)), None)
 
 
 def _is_sql_output(canvas: list[str], rules: list[int], edges: list[int]) -> bool:
-    """A rule under a header of one line, none below: are the lines of the body rows, or lines of one cell?"""
+    """Return a rule under a header of one line, none below: are the lines of the body rows, or lines of one
+    cell?
+    """
     if len(rules) != 3 or rules[1] != 2 or rules[2] - rules[1] < 3:
         return False
     body = canvas[rules[1] + 1 : rules[2]]
@@ -120,7 +124,7 @@ def _sql_table(canvas: list[str], rules: list[int], edges: list[int], position: 
 
 
 def _cell_text(canvas: list[str], rules: list[int], edges: list[int], area: _Area) -> str:
-    """The text of an area: a line end is a space, an empty line is a line end."""
+    """Return the text of an area: a line end is a space, an empty line is a line end."""
     left, right = edges[area.col], edges[area.col + area.colspan]
     lines = canvas[rules[area.row] + 1 : rules[area.row + area.rowspan]]
     return " ".join(_slice(line, left, right).strip() or "<br>" for line in lines)
@@ -144,7 +148,7 @@ class _Area(NamedTuple):
 
 
 def _merged_cells(canvas: list[str], rules: list[int], edges: list[int]) -> list[_Area]:
-    """The cells between `rules` (line numbers) and `edges` (column numbers).
+    """Return the cells between `rules` (line numbers) and `edges` (column numbers).
 
     Where the missing walls would give a cell that is no rectangle, the drawing is broken, and every place is
     a cell of its own.

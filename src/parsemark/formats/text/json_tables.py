@@ -26,7 +26,7 @@ class Data(NamedTuple):
 
 
 def data_in(text: str) -> Data | None:
-    """The tables that a text gives as JSON, if it does.
+    """Return the tables that a text gives as JSON, if it does.
 
     >>> data_in('Here it is: [{"a": 1.50, "b": null}, {"a": 2, "b": true}]')
     >>> data_in('[{"a": 1.50, "b": null}, {"a": 2, "b": true}]').tables
@@ -68,13 +68,13 @@ def _tables(value: Any, depth: int) -> list[Grid]:
 
 
 def _pairs(value: Mapping[str, Any]) -> list[Grid]:
-    """Names with a value each."""
+    """Return a table of names with a value each."""
     named = [[name, _as_text(part)] for name, part in value.items() if _is_plain(part)]
     return [named] if len(named) > 1 else []
 
 
 def _rows(rows: Sequence[Any]) -> Grid | None:
-    """A list of records, or of rows."""
+    """Return a list of records, or of rows."""
     if all(isinstance(row, dict) for row in rows):
         return _records([_flat(row) for row in rows])
     if len(rows) < 2 or not all(map(_is_row, rows)):
@@ -94,7 +94,7 @@ def _records(records: Sequence[Mapping[str, str] | None]) -> Grid | None:
 
 
 def _headed(value: Mapping[str, Any]) -> Grid | None:
-    """Names of columns under one key, rows under another."""
+    """Return a table with names of columns under one key and rows under another."""
     lists = [part for part in value.values() if isinstance(part, list) and part]
     heads = [part for part in lists if all(map(_is_plain, part))]
     bodies = [part for part in lists if all(map(_is_row, part))]
@@ -104,7 +104,7 @@ def _headed(value: Mapping[str, Any]) -> Grid | None:
 
 
 def _columns(value: Mapping[str, Any]) -> Grid | None:
-    """A list of values for each column."""
+    """Return a list of values for each column."""
     columns = list(value.values())
     if len(columns) < 2 or not all(map(_is_row, columns)) or len({*map(len, columns)}) > 1:
         return None
@@ -112,7 +112,7 @@ def _columns(value: Mapping[str, Any]) -> Grid | None:
 
 
 def _named(value: Mapping[str, Any]) -> Grid | None:
-    """A record for each row under its name."""
+    """Return a record for each row under its name."""
     if len(value) < 2 or not all(isinstance(part, dict) for part in value.values()):
         return None
     flat = {name: _flat(record) for name, record in value.items()}
@@ -120,7 +120,7 @@ def _named(value: Mapping[str, Any]) -> Grid | None:
 
 
 def _flat(record: Mapping[str, Any], depth: int = 0) -> dict[str, str] | None:
-    """A record whose groups of columns are records themselves, with the names of both joined."""
+    """Return a record whose groups of columns are records themselves, with the names of both joined."""
     found: dict[str, str] = {}
     for key, value in record.items():
         if _is_plain(value):

@@ -8,12 +8,12 @@ from typing import Any
 
 @cache
 def cdm_table(name: str) -> dict[str, Any]:
-    """A table of `commands.toml`."""
+    """Return a table of `commands.toml`."""
     data = tomllib.loads(files("parsemark.metrics.cdm").joinpath("commands.toml").read_text("utf-8"))
     return dict(data[name])
 
 
 @cache
 def listed(name: str) -> frozenset[str]:
-    """A list of names without their backslash."""
+    """Return a list of names without their backslash."""
     return frozenset(cdm_table("all")[name].split())

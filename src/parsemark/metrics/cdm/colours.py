@@ -14,7 +14,7 @@ Version = Literal["v1.5", "v1.6"]
 
 @cache
 def _commands(name: str, new: bool = False) -> frozenset[str]:
-    """A list of commands, as v1.5 has it, or with what v1.6 adds."""
+    """Return a list of commands, as v1.5 has it, or with what v1.6 adds."""
     tables = [cdm_table("all"), *([cdm_table("new")] if new else [])]
     names = " ".join(table.get(name, "") for table in tables).split()
     signs = " ".join(table.get(f"{name}_signs", "") for table in tables).split()
@@ -30,7 +30,7 @@ _MAX_COLOURS = 5831  # 18³ − 1: more signs than that cannot be told apart
 
 
 def normalise(spaced: str, version: Version = "v1.6") -> str:
-    """Spaced tokens with one spelling, and braces around every argument."""
+    """Return spaced tokens with one spelling, and braces around every argument."""
     new = version == "v1.6"
     is_tabular = "tabular" in spaced
     text = spaced.replace("\\pmatrix", "\\mypmatrix").replace("\\matrix", "\\mymatrix")
@@ -85,7 +85,7 @@ def _spelt(tokens: Sequence[str], new: bool) -> list[str]:
 
 
 def _braced(tokens: list[str], position: int, one: frozenset[str]) -> tuple[list[str], int]:
-    """One token with its arguments, in braces."""
+    """Return one token with its arguments, in braces."""
     token = tokens[position]
     out = [token]
     position += 1
@@ -139,7 +139,7 @@ class Coloured:
 
 
 def colour_of(number: int) -> tuple[int, int, int]:
-    """The colour of a sign, from 1."""
+    """Return the colour of a sign, from 1."""
     return number // 324 * 15, number % 324 // 18 * 15, number % 18 * 15
 
 
@@ -159,7 +159,7 @@ class _Colourer:
         return f"\\mathcolor[RGB]{{{red},{green},{blue}}}{{"
 
     def run(self, start: int, end: int, braced: bool = False) -> list[str]:
-        """The tokens of a range, coloured; in an optional argument each in braces of its own."""
+        """Return the tokens of a range, coloured; in an optional argument each in braces of its own."""
         out: list[str] = []
         position = start
         while position < end:
@@ -232,7 +232,7 @@ class _Colourer:
 
 
 def colour(normalised: str, version: Version = "v1.6") -> Coloured:
-    """Each drawn sign in a colour of its own."""
+    """Draw each sign in a colour of its own."""
     tokens = normalised.split()
     colourer = _Colourer(tokens, version == "v1.6")
     latex = " ".join(colourer.run(0, len(tokens)))

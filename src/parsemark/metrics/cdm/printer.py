@@ -22,7 +22,7 @@ _FENCES: dict[str, list[str]] = cdm_table("fences")
 
 
 def print_nodes(nodes: Iterable[Any]) -> list[str]:
-    """The tokens of a formula that pylatexenc has parsed."""
+    """Return the tokens of a formula that pylatexenc has parsed."""
     return _Printer(math=True).print(_expanded(nodes, math=True))
 
 
@@ -91,7 +91,7 @@ class _Printer:
     at: int = 0
 
     def print(self, nodes: list[Any]) -> list[str]:
-        """All tokens of a list of expanded nodes."""
+        """Return all tokens of a list of expanded nodes."""
         self.nodes, self.at = nodes, 0
         out: list[str] = []
         while self.at < len(self.nodes):
@@ -114,7 +114,7 @@ class _Printer:
         return node
 
     def _after_blanks(self) -> int:
-        """Where the next node is that is no white space."""
+        """Return where the next node is that is no white space."""
         at, nodes = self.at, self.nodes
         while at < len(nodes) and isinstance(nodes[at], _Sign) and nodes[at].is_space:
             at += 1
@@ -131,7 +131,7 @@ class _Printer:
     # --- scripts
 
     def _scripts(self, base: list[str], mark: Any) -> list[str]:
-        """A base with what is below and above it."""
+        """Return a base with what is below and above it."""
         below: list[str] | None = None
         above: list[str] | None = None
         primes, left_over = 0, list[str]()
@@ -192,7 +192,7 @@ class _Printer:
         return self._inside([node], math=math)
 
     def _given_or_next(self, node: Any, wanted: int) -> list[list[str]]:
-        """The arguments that the parser attached, else the nodes that follow."""
+        """Return the arguments that the parser attached, else the nodes that follow."""
         given = [a for a in _arguments(node) if a is not None]
         out = [self._argument(a) for a in given[-wanted:]] if len(given) >= wanted else []
         while len(out) < wanted:
@@ -347,7 +347,7 @@ class _Printer:
 
 
 def _only_primes(tokens: list[str]) -> int:
-    r"""How many primes a group `{ \prime … }` or `{ ^ { \prime } }` holds and nothing else."""
+    r"""Return how many primes a group `{ \prime … }` or `{ ^ { \prime } }` holds and nothing else."""
     inner = [t for t in tokens if t not in ("{", "}", "^")]
     return len(inner) if inner and all(t == "\\prime" for t in inner) else 0
 

@@ -96,7 +96,7 @@ def draw(formulas: Sequence[Coloured]) -> list[FormulaPicture]:
 
 
 def draws_only(latex: str) -> bool:
-    r"""Whether a formula leaves nothing behind: it may share a run of TeX with others.
+    r"""Return whether a formula leaves nothing behind: it may share a run of TeX with others.
 
     >>> draws_only(r"\frac{\alpha}{2}"), draws_only(r"\gdef\alpha{}"), draws_only(r"\^^67def\alpha{}")
     (True, False, False)
@@ -142,7 +142,7 @@ def _compiled(
 
 
 def _draw_batch(formulas: Sequence[Coloured], paper: int, cjk: bool) -> list[FormulaPicture | None]:
-    """Those of a run that went well; None for what has to be drawn alone."""
+    """Return the pictures of a run that went well; None for what has to be drawn alone."""
     guarded = [_SENTINEL, *formulas, _SENTINEL]
     with _compiled(guarded, paper, cjk, _LIMITS) as result:
         if result.pdf is None:
@@ -158,7 +158,7 @@ def _draw_batch(formulas: Sequence[Coloured], paper: int, cjk: bool) -> list[For
 
 
 def _clean_pages(log: str, n: int) -> list[int | None]:
-    """The page of each formula that is on one page and had no error that could reach another one."""
+    """Return the page of each formula that is on one page and had no error that could reach another one."""
     text = log.replace("\n ", " ")
     marks = [(int(m[1]), int(m[2]), m.start(), m.end()) for m in _MARK.finditer(text)]
     if [m[0] for m in marks] != list(range(n + 1)):
@@ -173,7 +173,7 @@ def _clean_pages(log: str, n: int) -> list[int | None]:
 
 
 def _draw_alone(formula: Coloured, *, cjk: bool = False) -> FormulaPicture:
-    """One formula in a run of its own, on larger paper where it needs that."""
+    """Return one formula in a run of its own, on larger paper where it needs that."""
     from parsemark.pdf import count_pages
 
     cjk = cjk or _CJK.search(formula.latex) is not None
@@ -195,7 +195,7 @@ def _draw_alone(formula: Coloured, *, cjk: bool = False) -> FormulaPicture:
 
 @lru_cache(maxsize=2)
 def _require_drawing(cjk: bool, _program: str | None) -> None:
-    """A formula that is not drawn is at fault only where TeX draws one that is known to be right."""
+    """Blame a formula that is not drawn only where TeX draws one that is known to be right."""
     if _draw_alone(_SENTINEL, cjk=cjk).drawn is None:
         raise _half_installed(cjk)
 
@@ -214,7 +214,7 @@ def _picture(pdf: Path, pages: Sequence[int], formula: Coloured) -> FormulaPictu
 
 
 def _raster(pdf: Path, pages: Sequence[int]) -> NDArray[np.uint32]:
-    """Pages as pixels 0xBBGGRR without any smoothing, one below the other."""
+    """Return pages as pixels 0xBBGGRR without any smoothing, one below the other."""
     from parsemark.pdf import sharp_pixels
 
     shots = [
@@ -227,7 +227,7 @@ def _raster(pdf: Path, pages: Sequence[int]) -> NDArray[np.uint32]:
 
 
 def _boxes(pixels: NDArray[np.uint32], formula: Coloured) -> DrawnFormula:
-    """The extent of each colour, with a pixel around it, in the picture cropped to its ink."""
+    """Return the extent of each colour, with a pixel around it, in the picture cropped to its ink."""
     ink = pixels != _WHITE
     rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
     if not len(rows):
@@ -249,7 +249,7 @@ def _boxes(pixels: NDArray[np.uint32], formula: Coloured) -> DrawnFormula:
 
 
 def _extents(pixels: NDArray[np.uint32]) -> dict[int, Box]:
-    """Left, top, right and bottom of each colour that is one of ours; black is none."""
+    """Return left, top, right and bottom of each colour that is one of ours; black is none."""
     from scipy.ndimage import find_objects
 
     ys, xs = np.nonzero(pixels != _WHITE)

@@ -34,7 +34,7 @@ class SignCounts:
 
     @property
     def f1(self) -> float:
-        """2·matched / (truth + prediction), to three digits as published."""
+        """Return 2·matched / (truth + prediction), to three digits as published."""
         total = self.truth + self.pred
         return round(2 * self.matched / total, 3) if total else 0.0
 
@@ -51,7 +51,8 @@ class CdmScore:
 def cdm_scores(
     pairs: Sequence[tuple[str, str]], version: Version = "v1.6", *, whole: bool = False
 ) -> list[CdmScore]:
-    """CDM of (truth, prediction) pairs; a formula that was never drawn before needs a pdflatex that works.
+    """Return CDM of (truth, prediction) pairs; a formula that was never drawn before needs a pdflatex that
+    works.
 
     As published, signs that no paper is wide enough for are none. With `whole` they count: those that both
     sides have outside of their papers are taken for equal, wherever they stand.
@@ -133,7 +134,7 @@ _LAST_COMMAND = re.compile(r"\\[A-Za-z]+$|\\.$")
 
 
 def equivalent(token: str, version: Version = "v1.6") -> str:
-    """One name for tokens that look the same."""
+    """Return one name for tokens that look the same."""
     return _equivalent_new(token) if version == "v1.6" else _equivalent_old(token)
 
 
@@ -242,7 +243,9 @@ def _inliers(source: NDArray[np.float64], target: NDArray[np.float64], ransac: _
 def _best_trial(
     source: NDArray[np.float64], target: NDArray[np.float64], ransac: _Ransac
 ) -> NDArray[np.bool_]:
-    """The points that are near where the shift and scale of a few of them puts them, in the best trial."""
+    """Return the points that are near where the shift and scale of a few of them puts them, in the best
+    trial.
+    """
     generator = np.random.default_rng(ransac.seed)
     samples = np.array(
         [generator.choice(len(source), ransac.sample, replace=False) for _ in range(ransac.trials)]

@@ -27,7 +27,7 @@ _OPERATOR = re.compile(r"\\operatorname\s*\{([^{}]*)\}")
 
 
 def tokenise(formula: str) -> str:
-    """The formula as spaced tokens; the raw string where it cannot be parsed."""
+    """Return the formula as spaced tokens; the raw string where it cannot be parsed."""
     if "tabular" not in formula and _HAN.search(formula):
         for sign, plain in (("，", ", "), ("：", ": "), ("；", "; "), ("\\text {", "\\text{")):
             formula = formula.replace(sign, plain)
@@ -124,7 +124,7 @@ _MAX_LENGTH = 8000
 
 
 def is_bad(text: str) -> bool:
-    """Whether braces, environments or delimiters do not fit together, or it is too long."""
+    """Return whether braces, environments or delimiters do not fit together, or it is too long."""
     return (
         len(text) > _MAX_LENGTH
         or not is_nested(text)
@@ -136,7 +136,7 @@ def is_bad(text: str) -> bool:
 
 
 def is_costly(text: str) -> bool:
-    r"""Whether pylatexenc would take too long: what follows a bracket that never closes is read twice.
+    r"""Return whether pylatexenc would take too long: what follows a bracket that never closes is read twice.
 
     >>> is_costly("\\sqrt[3]{x}" * 500), is_costly("\\sqrt[" * 17 + "x" * 100)
     (False, True)
@@ -166,7 +166,9 @@ def is_costly(text: str) -> bool:
 
 
 def is_nested(text: str) -> bool:
-    """Whether every brace and every environment that is opened is closed, in this order, and no other."""
+    """Return whether every brace and every environment that is opened is closed, in this order, and no
+    other.
+    """
     depth = 0
     for match in _BRACES.finditer(text):
         depth += (match.group() == "{") - (match.group() == "}")

@@ -78,7 +78,7 @@ class Likenesses(_Numbered):
         self._by_beginnings = False
 
     def matrix(self, pred: list[str]) -> Floats:
-        """For each text of the truth and each of the prediction how alike they are."""
+        """Return the similarity of each text of the truth and each of the prediction."""
         # Whether texts are aligned by their beginnings alone.
         are_long = sum(map(len, self.texts)) * sum(map(len, pred)) > MAX_CHARACTER_PAIRS
         # What one form is compared by must not depend on which other one came first.
@@ -99,7 +99,7 @@ def _check_lines(truth: Sheet, pred: Sheet) -> None:
 
 
 def _text_likeness(truth: list[str], pred: list[str], by_beginnings: bool) -> Floats:
-    """A quick likeness of each pair, for alignment alone."""
+    """Return a quick likeness of each pair, for alignment alone."""
     ours, theirs = [features(t) for t in truth], [features(p) for p in pred]
     one, other = [text for text, _, _ in ours], [text for text, _, _ in theirs]
     if by_beginnings:
@@ -116,7 +116,7 @@ def _text_likeness(truth: list[str], pred: list[str], by_beginnings: bool) -> Fl
 
 
 def _similarities(one: list[str], other: list[str]) -> Floats:
-    """Levenshtein similarity of each pair, which the kernel knows of short texts, many at once."""
+    """Return Levenshtein similarity of each pair, which the kernel knows of short texts, many at once."""
     if max(map(len, chain(one, other)), default=0) <= LONGEST_COMPARED:
         return np.asarray(kernel.similarity_matrix(one, other))
     return cdist(one, other, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
@@ -157,7 +157,7 @@ def align(likenesses: Likenesses, sheet: Sheet, n_header: int) -> Alignment:
 
 
 def _with_moved(scores: Floats, pairs: Pairs, first: int = 0) -> tuple[Pairs, Pairs]:
-    """The monotone pairs, and those that are surely each other's though they stand in another order.
+    """Return the monotone pairs, and those that are surely each other's though they stand in another order.
 
     A line that stands elsewhere takes the place of what is hardly like it; what is left over then is paired
     once more. Lines of the truth before `first` have not moved.
@@ -185,7 +185,7 @@ def _with_moved(scores: Floats, pairs: Pairs, first: int = 0) -> tuple[Pairs, Pa
 
 
 def best_path(scores: Floats, least: float = 1e-9) -> Pairs:
-    """The monotone one-to-one pairing with the largest sum, of pairs above `least`."""
+    """Return the monotone one-to-one pairing with the largest sum, of pairs above `least`."""
     n, m = scores.shape
     # Among equal sums the pairing of places closest to each other wins.
     places = np.abs(np.arange(n, dtype=np.float32)[:, None] - np.arange(m, dtype=np.float32)[None, :])
@@ -195,7 +195,7 @@ def best_path(scores: Floats, least: float = 1e-9) -> Pairs:
 
 
 def _column_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats) -> Floats:
-    """For each pair of columns how well the cells of one find a counterpart in the other."""
+    """Return for each pair of columns how well the cells of one find a counterpart in the other."""
     # For each text of one table and each column of the other how alike the most alike of its cells is.
     forward, backward = (
         np.ascontiguousarray(np.asarray(kernel.column_maxima(np.ascontiguousarray(likenesses), ids)).T)
@@ -206,7 +206,7 @@ def _column_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Fl
 
 
 def _header_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Floats) -> Floats:
-    """For each pair of columns how well the truth's header texts are found at the top of the other."""
+    """Return for each pair of columns how well the truth's header texts are found at the top of the other."""
     top = pred[: max(len(truth) + 2, _TOP)]
     if not len(truth):
         return np.zeros((truth.shape[1], pred.shape[1]))
@@ -215,7 +215,7 @@ def _header_likeness(truth: NDArray[np.intp], pred: NDArray[np.intp], matrix: Fl
 
 
 def _row_likeness(truth: Likenesses, pred: _Numbered, matrix: Floats, columns: Pairs) -> Floats:
-    """For each pair of rows the mean likeness of their cells, where either has something."""
+    """Return for each pair of rows the mean likeness of their cells, where either has content."""
     if not columns:
         return np.zeros((len(truth.ids), len(pred.ids)))
     one, other = map(list, zip(*columns, strict=True))

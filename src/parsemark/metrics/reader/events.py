@@ -93,14 +93,14 @@ class Account:
     """What was computed already: an account is compared with others again and again."""
 
     def plus(self, events: Iterable[Event]) -> Account:
-        """The account with further events."""
+        """Return the account with further events."""
         events = tuple(events)
         if not events:
             return self
         return Account((*self.events, *events), self.total)
 
     def cost(self, event: Event, parameters: Parameters) -> float:
-        """What one event costs, in units of the exponent."""
+        """Return the cost of one event, in units of the exponent."""
         price: float = getattr(parameters, event.kind.price)
         severity = event.severity**parameters.severity if event.kind in MISREAD else event.severity
         share = min(1.0, event.extent / max(self.total, 1.0))
@@ -113,12 +113,12 @@ class Account:
 
     @property
     def known(self) -> float:
-        """Share of the values that are there."""
+        """Return the share of the values that are there."""
         gone = sum(e.extent * min(1.0, e.severity) for e in self.events if e.kind in _GONE)
         return max(0.0, 1.0 - gone / self.total) if self.total else 1.0
 
     def score(self, parameters: Parameters) -> float:
-        """The value of `reader`."""
+        """Return the value of `reader`."""
         if parameters not in self._scores:
             self._scores[parameters] = self._score(parameters)
         return self._scores[parameters]
@@ -131,7 +131,9 @@ class Account:
         return FULL_SCORE * math.exp(-(harm**parameters.bend) - form) * self.known
 
     def details(self, parameters: Parameters) -> dict[str, Any]:
-        """The explanation: events with the points they cost, strongest first, and how many of each kind."""
+        """Return the explanation: events with the points they cost, strongest first, and how many of each
+        kind.
+        """
         costs = [(self.cost(event, parameters), event) for event in self.events]
         total = sum(cost for cost, _ in costs)
         points = FULL_SCORE - self.score(parameters)
@@ -164,7 +166,7 @@ class Causes:
         self._found.setdefault((event.kind, *cause), []).append(event)
 
     def events(self) -> Iterable[Event]:
-        """One event for each cause: it touches all values, and is as severe as the worst of them."""
+        """Yield one event for each cause: it touches all values, and is as severe as the worst of them."""
         for found in self._found.values():
             first = found[0]
             again = f" (and {len(found) - 1} more alike)" if len(found) > 1 else ""
@@ -175,6 +177,6 @@ class Causes:
 
 
 def quote(text: str) -> str:
-    """A text as it is shown in a message."""
+    """Return a text as it is shown in a message."""
     flat = " ".join(text.split())
     return f"“{flat if len(flat) <= _LONGEST_QUOTE else flat[: _LONGEST_QUOTE - 1] + '…'}”"

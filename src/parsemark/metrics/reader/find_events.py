@@ -23,7 +23,8 @@ _POINTERS = str.maketrans("\\↓→", "///")
 
 
 def find_events(side: Side, outside: str, hopeless: Callable[[Account], bool] = lambda _: False) -> Account:
-    """All events between the truth and an aligned table, with the folded text outside of the predicted one.
+    """Return all events between the truth and an aligned table, with the folded text outside of the predicted
+    one.
 
     Some of them suffice where these are `hopeless`: each further one can only make the account worse.
     """
@@ -52,7 +53,9 @@ def find_events(side: Side, outside: str, hopeless: Callable[[Account], bool] = 
 
 
 def _missing(side: Side, outside: str) -> Iterable[Event]:
-    """Rows and columns that nothing answers, neighbours as one event, and all rows that are torn as one."""
+    """Yield rows and columns that nothing answers, neighbours as one event, and all rows that are torn as
+    one.
+    """
     of_row, of_column = side.asked.of_row, side.asked.of_column
     gone = of_row.keys() - side.alignment.rows.keys()
     cut = _cut_off(side)
@@ -81,7 +84,7 @@ def _missing(side: Side, outside: str) -> Iterable[Event]:
 
 
 def _is_told_in(outside: str, texts: list[str]) -> bool:
-    """Whether a name and values stand together in the text outside of the table."""
+    """Return whether a name and values stand together in the text outside of the table."""
     said = list(filter(None, texts))
     if len(said) < 2 or is_numeric(said[0]):
         return False
@@ -90,7 +93,7 @@ def _is_told_in(outside: str, texts: list[str]) -> bool:
 
 
 def _notes_lost(side: Side, outside: str) -> Iterable[Event]:
-    """Notes below the data that stand neither in the prediction nor around it."""
+    """Yield notes below the data that stand neither in the prediction nor around it."""
     row = side.truth.n_rows - 1
     while row in side.structure.sections:
         words = worded(side.truth.texts[row][0]).split()
@@ -102,7 +105,7 @@ def _notes_lost(side: Side, outside: str) -> Iterable[Event]:
 
 
 def _runs(chosen: list[int], all_of_them: list[int]) -> Iterable[list[int]]:
-    """Neighbours among all of them, together."""
+    """Yield neighbours among all of them, together."""
     rank = {value: k for k, value in enumerate(all_of_them)}
     for _, run in groupby(enumerate(chosen), key=lambda pair: rank[pair[1]] - pair[0]):
         yield [value for _, value in run]
@@ -113,7 +116,7 @@ def _and_more(run: list[int]) -> str:
 
 
 def _cut_off(side: Side) -> range:
-    """The last rows of the truth if they are missing and the last row before them is not complete."""
+    """Return the last rows of the truth if they are missing and the last row before them is not complete."""
     last = max(side.alignment.rows, default=side.truth.n_rows)
     at = side.alignment.rows.get(last)
     if at is None or at != side.pred.n_rows - 1:
@@ -123,19 +126,19 @@ def _cut_off(side: Side) -> range:
 
 
 def _says_in_row(side: Side, row: int, text: str) -> bool:
-    """Whether a text stands in a row, in the section heading above it, or is a part of its name."""
+    """Return whether a text stands in a row, in the section heading above it, or is a part of its name."""
     if tight(text) in map(tight, (side.asked.section_of.get(row, ""), *side.truth.texts[row])):
         return True
     return not is_numeric(text) and any(holds(names[row], text) for names in side.asked.names.values())
 
 
 def _invented(side: Side) -> Iterable[Event]:
-    """What the prediction has and the truth has not: rows, columns and single values."""
+    """Yield the rows, columns and single values that are in the prediction but not in the truth."""
     pred, rows, cols = side.pred, side.alignment.row_of, side.alignment.column_of
     truth, asked, slipped = side.truth, side.asked, {*side.slipped.values()}
 
     def again(row: int, text: str) -> bool:
-        """Whether a number is given once more than the truth has it in this row."""
+        """Return whether a number is given once more than the truth has it in this row."""
         theirs = sum(pred.texts[row][p] == text for p in cols)
         return is_numeric(text) and theirs >= truth.texts[rows[row]].count(text)
 
@@ -187,7 +190,7 @@ def _invented(side: Side) -> Iterable[Event]:
 
 
 def _find_moves(side: Side, causes: Causes) -> None:
-    """Rows whose cells have slipped, and rows and columns that are given in another order."""
+    """Find rows whose cells have slipped, and rows and columns that are given in another order."""
     of_row, of_column = side.asked.of_row, side.asked.of_column
     for row in side.slipped:
         message = f"Row {side.name(row)}: its cells have slipped."
@@ -202,7 +205,7 @@ def _find_moves(side: Side, causes: Causes) -> None:
 
 
 def _columns(side: Side) -> Iterable[Named]:
-    """The columns of the truth with their headers."""
+    """Yield the columns of the truth with their headers."""
     header, stubs, partners = range(side.structure.n_header), side.structure.stubs, side.alignment.columns
     truth = column_paths(side.truth, header, How.GIVEN)
     padded = column_paths(side.truth, header, How.CARRIED)
@@ -244,7 +247,9 @@ def _columns(side: Side) -> Iterable[Named]:
 
 
 def _mended(side: Side, rows: list[int], groups: list[list[list[int]]]) -> tuple[Sheet, set[int]]:
-    """The prediction with group headers put together that were cut at the columns, and these columns."""
+    """Return the prediction with group headers put together that were cut at the columns, and these
+    columns.
+    """
     texts = [list(row) for row in side.pred.texts]
     torn: set[int] = set()
     for row, columns in ((row, columns) for row, named in enumerate(groups) for columns in named):
@@ -263,7 +268,7 @@ def _mended(side: Side, rows: list[int], groups: list[list[list[int]]]) -> tuple
 
 
 def _groups(truth: Sheet, row: int, partners: dict[int, int]) -> list[list[int]]:
-    """For each name in a header row of the truth the columns of the prediction that it names."""
+    """Return for each name in a header row of the truth the columns of the prediction that it names."""
     groups: list[list[int]] = []
     for col, text in enumerate(truth.texts[row]):
         if text and truth.starts[row][col]:
@@ -274,7 +279,7 @@ def _groups(truth: Sheet, row: int, partners: dict[int, int]) -> list[list[int]]
 
 
 def _rows(side: Side) -> Iterable[Named]:
-    """The rows of the truth with their names: section heading and label cells."""
+    """Yield the rows of the truth with their names: section heading and label cells."""
     truth, pred, own = side.truth, side.pred, side.asked.names
     partners = [(c, p) for c in own if (p := side.alignment.columns.get(c)) is not None]
     # The names of the prediction: all columns left of its first value, and those that answer label columns.
@@ -326,7 +331,7 @@ def _distinct(*texts: str) -> Path:
 
 
 def _sections_above(side: Side, names: set[str]) -> list[str]:
-    """For each predicted row the section heading above it.
+    """Return for each predicted row the section heading above it.
 
     A heading is what answers one of the truth, or a row that says nothing but its first text and answers no
     row of data. Above the data it has to be a name of the truth: else it is a header.

@@ -73,12 +73,12 @@ REVERSED = Difference(Change.REVERSED, 0.0)
 
 
 def noted(cause: str, likeness: float = 0.75, severity: float = 1.0) -> Difference:
-    """A difference of notation alone."""
+    """Return a difference of notation alone."""
     return Difference(Change.NOTATION, likeness, cause, severity)
 
 
 def misread(likeness: float, cause: str) -> Difference:
-    """A difference of letters that leaves the text recognised."""
+    """Return a difference of letters that leaves the text recognised."""
     return Difference(Change.MISREAD, likeness, cause)
 
 
@@ -86,7 +86,7 @@ _Fold = Callable[[str], str]
 
 
 def _folding(*steps: tuple[str, str | Callable[[re.Match[str]], str]], needs: str = "") -> _Fold:
-    """A way to fold texts: patterns, and what is put for each; kept for texts that come again.
+    """Return a way to fold texts: patterns, and what is put for each; kept for texts that come again.
 
     A text without any of the characters that the patterns need stays as it is.
     """
@@ -136,7 +136,9 @@ both_ways = _folding((r"±([\d.]++)", r"+\1-\1"), needs="±")
 
 
 def _is_other_case(truth: str, pred: str) -> bool:
-    """Whether two names differ in which of their words have capitals; those of a symbol say something."""
+    """Return whether two names differ in which of their words have capitals; those of a symbol say
+    something.
+    """
     if len(truth) != len(pred) or truth.lower() != pred.lower():
         return False
     words = zip(_WORD.findall(truth), _WORD.findall(pred), strict=False)
@@ -145,14 +147,16 @@ def _is_other_case(truth: str, pred: str) -> bool:
 
 
 def _is_spelled_out(truth: str, pred: str) -> bool:
-    """Whether one of two texts has names for the other's Greek letters: `beta1` for `β_1`."""
+    """Return whether one of two texts has names for the other's Greek letters: `beta1` for `β_1`."""
     if (truth.isascii() and pred.isascii()) or bare(tight(truth)) == bare(tight(pred)):
         return False
     return bare(tight(_in_greek(truth))) == bare(tight(_in_greek(pred)))
 
 
 def _is_abbreviated(one: str, other: str) -> bool:
-    """Whether each word of a name is one of the other, or short for it: `Precip. (mm)`, but not `To`."""
+    """Return whether each word of a name is one of the other, or short for it: `Precip. (mm)`, but not
+    `To`.
+    """
     if one[:1].lower() != other[:1].lower() or len(one) == len(other):
         return False
     ours, theirs = _SHORTENED.findall(one), _SHORTENED.findall(other)
@@ -162,7 +166,9 @@ def _is_abbreviated(one: str, other: str) -> bool:
 
 
 def _is_one_short_for_the_other(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Whether two words, each with its full stop, are the same, or one stops short or leaves letters out."""
+    """Return whether two words, each with its full stop, are the same, or one stops short or leaves letters
+    out.
+    """
     (short, stop), (word, _) = sorted((one, other), key=lambda found: len(found[0]))
     short, word = short.lower(), word.lower()
     if short == word or (len(short) >= _LEAST_SHORT and word.startswith(short)):
@@ -174,7 +180,7 @@ def _is_one_short_for_the_other(one: tuple[str, str], other: tuple[str, str]) ->
 
 
 def _are_initials(one: str, other: str) -> bool:
-    """Whether a text is made of the first letters of another one: `DNP` of `Did not play`."""
+    """Return whether a text is made of the first letters of another one: `DNP` of `Did not play`."""
     short, text = (one, other) if len(one) < len(other) else (other, one)
     if not short.isupper() or len(short) < 2:
         return False
@@ -182,7 +188,7 @@ def _are_initials(one: str, other: str) -> bool:
 
 
 def _is_opposite(truth: str, pred: str) -> bool:
-    """Whether two names differ in the signs of their numbers alone; a hyphen or a dash is none."""
+    """Return whether two names differ in the signs of their numbers alone; a hyphen or a dash is none."""
     if "-" not in truth and "-" not in pred:
         return False
     one, other = SIGN.sub("", truth), SIGN.sub("", pred)
@@ -190,12 +196,14 @@ def _is_opposite(truth: str, pred: str) -> bool:
 
 
 def _are_flat(truth: str, pred: str) -> bool:
-    """Whether two values are the same but for the height of scripts."""
+    """Return whether two values are the same but for the height of scripts."""
     return is_numeric(truth) and _flat(tight(truth)) == _flat(tight(pred))
 
 
 def _is_flat_power(power: str, given: str) -> bool:
-    """Whether a power of ten is given with its exponent on the line: `3x10-4` or, of `1e-6`, `10-6`."""
+    """Return whether a power of ten is given with its exponent on the line: `3x10-4` or, of `1e-6`,
+    `10-6`.
+    """
     if "e" not in power:
         return False
     written = _flat(power.replace("e", "x10"))
@@ -203,18 +211,18 @@ def _is_flat_power(power: str, given: str) -> bool:
 
 
 def _day_and_month(text: str) -> str:
-    """A date of digits with the smaller of its day and month first; empty if it is none."""
+    """Return a date of digits with the smaller of its day and month first; empty if it is none."""
     found = _DATE.fullmatch(text)
     return f"{found[1]} {sorted((found[2], found[4]))} {found[5]}" if found else ""
 
 
 def by(fold: _Fold, having: str = "") -> Callable[[str, str], bool]:
-    """Whether two texts are the same when they are folded, and say something then."""
+    """Return whether two texts are the same when they are folded, and say something then."""
     return lambda truth, pred: having in truth and fold(truth) == fold(pred) != ""
 
 
 def first_of(rules: Rules, truth: str, pred: str) -> Difference | None:
-    """The difference by the first of some rules that holds for two texts."""
+    """Return the difference by the first of some rules that holds for two texts."""
     return next((found for holds, found in rules if holds(truth, pred)), None)
 
 
@@ -263,7 +271,7 @@ OF_NUMBERS: Rules = (
 
 
 def of_amounts(truth: str, pred: str) -> Difference | None:
-    """The difference of two values that have the same digits, if they are written in two ways."""
+    """Return the difference of two values that have the same digits, if they are written in two ways."""
     return first_of(OF_NUMBERS, texts.SIGNED_AMOUNT.sub("-", truth), texts.SIGNED_AMOUNT.sub("-", pred))
 
 
@@ -299,7 +307,7 @@ NEAR = 0.5  # texts at least this alike are the same one misread; less, another 
 
 
 def likeness(truth: str, pred: str) -> float:
-    """Likeness of two folded values, between 0 and 1.
+    """Return likeness of two folded values, between 0 and 1.
 
     >>> likeness("1.12", "112")
     0.0
@@ -310,7 +318,7 @@ def likeness(truth: str, pred: str) -> float:
 
 
 def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
-    """How a folded text differs from the true one.
+    """Return how a folded text differs from the true one.
 
     A header or a `name` has to tell which one it is, unlike a value: its letters count even where most of it
     are digits.
@@ -344,7 +352,7 @@ def _difference(truth: str, pred: str, name: bool) -> Difference:
 
 
 def _is_other_size(truth: str, pred: str) -> bool:
-    """Whether two amounts differ by their sign or a power of ten alone: `9.8` and `98`."""
+    """Return whether two amounts differ by their sign or a power of ten alone: `9.8` and `98`."""
     ours, theirs = numbers(truth), numbers(pred)
     if not len(ours) == len(theirs) == 1:
         return False
@@ -356,7 +364,9 @@ def _is_other_size(truth: str, pred: str) -> bool:
 
 
 def _other_meaning(truth: str, pred: str) -> Difference | None:
-    """The difference of two values if one says what the other does not, however alike their letters are."""
+    """Return the difference of two values if one says what the other does not, however alike their letters
+    are.
+    """
     one, other = tight(truth), tight(pred)
     if _is_in_another_unit(one, other):
         return REVERSED._replace(cause=ANOTHER_UNIT)
@@ -372,7 +382,7 @@ def _other_meaning(truth: str, pred: str) -> Difference | None:
 
 
 def _is_negated(truth: str, pred: str) -> bool:
-    """Whether two texts about the same differ by a negation (`without care`), or by opposite words."""
+    """Return whether two texts about the same differ by a negation (`without care`), or by opposite words."""
     ours, theirs = Counter(truth.casefold().split()), Counter(pred.casefold().split())
     lost, added = ours - theirs, theirs - ours
     if max(lost.total(), added.total()) > _FEW_WORDS:
@@ -386,7 +396,7 @@ def _is_negated(truth: str, pred: str) -> bool:
 
 
 def _other_letters(one: str, other: str, name: bool) -> Difference:
-    """The difference of two tight texts by their letters."""
+    """Return the difference of two tight texts by their letters."""
     plain, given = bare(one), bare(other)
     if plain == given:
         return _marks(one, other, name)
@@ -398,7 +408,7 @@ def _other_letters(one: str, other: str, name: bool) -> Difference:
 
 
 def _is_in_another_unit(truth: str, pred: str) -> bool:
-    """Whether two tight values have the same number or none, and different units: `25km` and `25m`."""
+    """Return whether two tight values have the same number or none, and different units: `25km` and `25m`."""
     if not truth[-1:].isalpha() or len(truth) > _LONGEST_AMOUNT:
         return False
     one, other = _MEASURED.fullmatch(truth), _MEASURED.fullmatch(pred)
@@ -407,12 +417,14 @@ def _is_in_another_unit(truth: str, pred: str) -> bool:
 
 @lru_cache(KEPT_TEXTS)
 def _digits(text: str) -> str:
-    """The digits of a text by size, without those that notation adds or drops: zeros at the end, `×10`."""
+    """Return the digits of a text by size, without those that notation adds or drops: zeros at the end,
+    `×10`.
+    """
     return "".join(sorted(filter("23456789".__contains__, text)))
 
 
 def _marks(one: str, other: str, name: bool) -> Difference:
-    """The difference of two texts that have the same letters."""
+    """Return the difference of two texts that have the same letters."""
     if sum(c in "^_" for c in other) > sum(c in "^_" for c in one):
         return noted("scripts where there are none", 0.6)
     if _apart(one.translate(SCRIPT_MARKS)) != _apart(other.translate(SCRIPT_MARKS)):
@@ -423,14 +435,14 @@ def _marks(one: str, other: str, name: bool) -> Difference:
 
 
 def _apart(text: str) -> tuple[str, list[str]]:
-    """The letters, and the accents wherever they stand: before their letter, on it, or behind it."""
+    """Return the letters, and the accents wherever they stand: before their letter, on it, or behind it."""
     decomposed = text if text.isascii() else unicodedata.normalize("NFD", text)
     accents = [c for c in decomposed if unicodedata.combining(c)]
     return "".join(c for c in decomposed if c not in accents), sorted(accents)
 
 
 def slip(truth: str, pred: str) -> str:
-    """What was replaced by what, each kind of replacement once: the cause of a difference.
+    """Return the replacements, each kind once: the cause of a difference.
 
     >>> slip("θ1", "01") == slip("θ2", "02")
     True

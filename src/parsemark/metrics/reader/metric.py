@@ -68,7 +68,7 @@ class Reader(Metric[TableInput]):
     )
 
     def compute(self, truth: TableInput, pred: TableInput) -> tuple[float, Mapping[str, Any]]:
-        """The value and the errors."""
+        """Return value and the errors."""
         expected, given = truth.pages, pred.pages
         if not expected.sheets:
             value = 0.0 if given.sheets else FULL_SCORE
@@ -90,7 +90,7 @@ _ROUNDING = 1e-9
 
 
 def read(truth: Sheet, structure: Structure, pages: Pages, parameters: Parameters) -> Account:
-    """The best account of a prediction as an answer to one table."""
+    """Return the best account of a prediction as an answer to one table."""
     said = truth.texts, truth.starts, truth.present
     alike = [(sheet.texts, sheet.starts, sheet.present) == said for sheet in pages.sheets]
     if alike == [True] and not pages.as_data:
@@ -128,11 +128,13 @@ class _Reader:
 
     @cached_property
     def words(self) -> set[str]:
-        """The words of the truth."""
+        """Return the words of the truth."""
         return _words(self.truth)
 
     def accounts(self, *, lines: bool) -> Iterable[Account]:
-        """The accounts of all ways in which the tables of a prediction, and its lines, can be one table."""
+        """Yield the accounts of all ways in which the tables of a prediction, and its lines, can be one
+        table.
+        """
         for sheet, extra in arrangements(self.pages, self.structure):
             # What it writes in another way, or adds to be clear, as the truth has it.
             alike = with_no_as_in(self.truth, with_symbols_of(self.truth, sheet))
@@ -141,7 +143,7 @@ class _Reader:
             yield self.lines(without_citations(self.truth, sheet), severity)
 
     def sheet(self, pred: Sheet) -> Account:
-        """The best account of one table, upright, transposed or regrouped."""
+        """Return the best account of one table, upright, transposed or regrouped."""
         side = self.side(pred)
         best = find_events(side, self.pages.outside)
         if best.score(self.parameters) >= _GOOD_ENOUGH or not self.has_something_of_it(pred):
@@ -155,7 +157,7 @@ class _Reader:
         return best
 
     def lines(self, pred: Sheet, severity: float) -> Account:
-        """The account of lines of text."""
+        """Return the account of lines of text."""
         regrouped = regroup_columns(self.truth, pred) if pred.n_cols == 1 else None
         _, sheet = in_one_way(self.truth, regrouped[0] if regrouped else pred)
         found = find_events(self.side(sheet), self.pages.outside)
@@ -163,7 +165,7 @@ class _Reader:
         return found.plus([Event(Kind.PLAIN_LINES, found.total, message, severity=severity)])
 
     def has_something_of_it(self, pred: Sheet) -> bool:
-        """Whether a table shares words with the truth; else no other form of it will do."""
+        """Return whether a table shares words with the truth; else no other form of it will do."""
         if len(self.words & _words(pred)) >= _RELATED * len(self.words):
             return True
         # Few cells that hold many may have run the words together as well.
@@ -172,7 +174,9 @@ class _Reader:
         return few and sum(text in said for text in self.asked.said) >= _RELATED * len(self.asked.said)
 
     def better(self, best: Account, form: Sheet, extra: tuple[Event, ...] = ()) -> Account:
-        """The account of the table in another form, which cost `extra`, where it is better than the best."""
+        """Return the account of the table in another form, which cost `extra`, where it is better than the
+        best.
+        """
         least = best.score(self.parameters)
 
         def hopeless(account: Account) -> bool:
@@ -183,7 +187,7 @@ class _Reader:
         return found if found.score(self.parameters) > least else best
 
     def side(self, pred: Sheet) -> Side:
-        """The truth and a table, aligned, torn rows joined."""
+        """Return the truth and a table, aligned, torn rows joined."""
         alignment = align(self.likenesses, pred, self.structure.n_header)
         joined, torn = joined_rows(self.truth, pred, alignment, self.structure.n_header)
         if joined is not pred:
@@ -191,7 +195,9 @@ class _Reader:
         return Side(self.asked, joined, alignment, torn)
 
     def regroupings(self, pred: Sheet, kinds: set[Kind]) -> Iterable[Form]:
-        """The table with merged rows cut, and with merged columns cut, where something points to that."""
+        """Yield the table with merged rows cut, and with merged columns cut, where something points to
+        that.
+        """
         few, narrow = pred.n_rows < self.truth.n_rows, pred.n_cols < self.truth.n_cols
         cut: list[Form] = []
         if kinds & (_OF_ROWS | _OF_BOTH):

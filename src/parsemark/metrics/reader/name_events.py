@@ -78,7 +78,7 @@ class NameJudge:
 
     @cached_property
     def _of_all(self) -> frozenset[str]:
-        """Texts that stand over all that needs a name."""
+        """Return texts that stand over all that needs a name."""
         needed = [name for name in self._named if name.needed] or self._named
         return frozenset.intersection(*(frozenset(name.truth) for name in needed))
 
@@ -108,7 +108,7 @@ class NameJudge:
         return f"{self._axis.noun.lower()} {name.words}"
 
     def _best(self, name: Named) -> tuple[How, Path, PathMatch]:
-        """The most favourable reading."""
+        """Return the most favourable reading."""
         how, path = name.readings[0]
         if how is How.GIVEN and path == name.truth:
             return how, path, match(path, path)  # none can be better
@@ -117,7 +117,9 @@ class NameJudge:
         return max(readable, key=lambda one: one[2].credit - one[0].value)
 
     def _own(self, truth: Path, given: Path) -> PathMatch:
-        """The match without what names something else here: `Far-Right` holds `Right` and is not it."""
+        """Return the match without what names something else here: `Far-Right` holds `Right` and is not
+        it.
+        """
         found = match(truth, given)
         taken = {said for _, said, _ in found.levels if said in self._texts and said not in truth}
         if not taken:
@@ -194,13 +196,13 @@ class NameJudge:
             self._add(name, self._axis.context, message, cause)
 
     def _header_row_of(self, text: str) -> int | None:
-        """The header row in which a text stands."""
+        """Return the header row in which a text stands."""
         words = worded(text)
         rows = enumerate(self._headers) if len(words) > 2 else ()
         return next((r for r, row in rows if any(words in worded(said) for said in row)), None)
 
     def _nearest(self, given: Path, own: Path) -> list[Path]:
-        """The other names of the table that are most like a given one."""
+        """Return the other names of the table that are most like a given one."""
         near = list(self._paths.values()) if given else []
         if len(near) > _MOST_RIVALS:
             last = [path for path in near if path[-1] == given[-1]]
@@ -211,7 +213,7 @@ class NameJudge:
 
 
 def _exchanged(named: Sequence[Named]) -> bool:
-    """Whether the names are those of the truth, one for one, but some in the place of others."""
+    """Return whether the names are those of the truth, one for one, but some in the place of others."""
     paths = [name.truth for name in named]
     readings = [dict(name.readings) for name in named]
     read = [[reading.get(how, ()) for reading in readings] for how in How]
@@ -222,7 +224,7 @@ def _exchanged(named: Sequence[Named]) -> bool:
 
 
 def _named_in(given: Path, names: Set[str]) -> str | None:
-    """The first of some names that given texts hold."""
+    """Return the first of some names that given texts hold."""
     if not given or len(names) > _MOST_GROUPS:
         return next((text for text in given if text in names), None)
     return next((name for name in sorted(names) if any(holds(text, name) for text in given)), None)

@@ -51,7 +51,7 @@ class Pages:
 
     @classmethod
     def from_found(cls, found: list[FoundTable], text: str) -> Pages:
-        """The tables of a text and the text around them."""
+        """Return the tables of a text and the text around them."""
         data = data_in(text) if _LINES_OF_TEXT.issuperset(f.format for f in found) else None
         if data is not None:
             sheets = [(Sheet.from_texts(grid), "") for grid in data.tables[:_MOST_TABLES]]
@@ -73,18 +73,18 @@ class Pages:
 
     @cached_property
     def structure(self) -> Structure:
-        """The headers of the first table."""
+        """Return the headers of the first table."""
         return read_structure(self.sheets[0])
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a text without the marks of headings and the tags around a page."""
+    """Return the lines of a text without the marks of headings and the tags around a page."""
     stripped = (line.strip().lstrip("#").strip() for line in without_frame(text).splitlines())
     return list(filter(None, stripped))
 
 
 def arrangements(pages: Pages, structure: Structure) -> Iterable[Form]:
-    """The tables of a prediction together or each of them alone, with what that does to it."""
+    """Yield the tables of a prediction together or each of them alone, with what that does to it."""
     found: list[Form] = []
     if len(pages.sheets) > 1:
         beside = (side_by_side(pages.sheets, headings) for headings in (pages.headings, ()))
@@ -108,7 +108,9 @@ def arrangements(pages: Pages, structure: Structure) -> Iterable[Form]:
 
 
 def lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
-    """The text around the tables as lines, if it has something of the truth; and how hard it is to read."""
+    """Yield the text around the tables as lines, if it has something of the truth; and how hard it is to
+    read.
+    """
     if not pages.outside:
         return
     words = set(map(tight, filter(None, truth.said)))
@@ -138,7 +140,7 @@ def lines_of(pages: Pages, truth: Sheet) -> Iterable[tuple[Sheet, float]]:
 
 
 def forms(pred: Sheet, truth: Sheet) -> Iterable[Sheet]:
-    """A predicted table in other layouts that say the same."""
+    """Return a predicted table in other layouts that say the same."""
     found = (
         _blocks_below(pred, range(0, pred.n_cols, max(truth.n_cols, 2)), pred.header_rows),
         _recorded(pred),
@@ -151,7 +153,7 @@ def forms(pred: Sheet, truth: Sheet) -> Iterable[Sheet]:
 
 
 def layouts(truth: Sheet, structure: Structure, preds: Sequence[Sheet]) -> Iterable[Sheet]:
-    """The truth in other layouts that say the same, where a prediction points to one of them."""
+    """Return the truth in other layouts that say the same, where a prediction points to one of them."""
     begins = [c for c, labels in enumerate(structure.labels) if not labels]
     found = (
         lines_joined(truth, structure.n_header, preds),
@@ -165,7 +167,7 @@ def layouts(truth: Sheet, structure: Structure, preds: Sequence[Sheet]) -> Itera
 
 
 def stacked(sheets: Sequence[Sheet], headings: Sequence[str], *, headed: bool = True) -> Sheet:
-    """Tables below each other, headings as section rows; if `headed`, repeated headers are dropped."""
+    """Return tables below each other, headings as section rows; if `headed`, repeated headers are dropped."""
     widest = max(sheets, key=lambda s: s.n_cols)
     again = [_repeated(sheets[0], sheet) if headed else 0 for sheet in sheets]
     first = max(again[1:], default=0) or max(1, sheets[0].header_rows or 1)
@@ -179,7 +181,7 @@ def stacked(sheets: Sequence[Sheet], headings: Sequence[str], *, headed: bool = 
 
 
 def _repeated(first: Sheet, later: Sheet) -> int:
-    """How many leading rows of a later table are the header of the first one again."""
+    """Return how many leading rows of a later table are the header of the first one again."""
     columns = [(c, k) for c, k in enumerate(_columns(first, later)) if k is not None]
     for count, (ours, theirs) in enumerate(zip(first.texts, later.texts, strict=False)):
         filled = [(ours[c], theirs[k]) for c, k in columns if ours[c] or theirs[k]]
@@ -190,7 +192,7 @@ def _repeated(first: Sheet, later: Sheet) -> int:
 
 
 def _columns(widest: Sheet, sheet: Sheet) -> list[int | None]:
-    """For each column of the widest table the one of another table below it, by header or by place."""
+    """Return for each column of the widest table the one of another table below it, by header or by place."""
     by_place = [c if c < sheet.n_cols else None for c in range(widest.n_cols)]
     if sheet.n_cols == widest.n_cols:
         return by_place
@@ -204,7 +206,7 @@ def _columns(widest: Sheet, sheet: Sheet) -> list[int | None]:
 
 
 def side_by_side(sheets: Sequence[Sheet], headings: Sequence[str] = ()) -> Sheet | None:
-    """Tables beside each other, under their headings if there are some; shorter ones end before."""
+    """Return tables beside each other, under their headings if there are some; shorter ones end before."""
     n_rows = max(s.n_rows for s in sheets)
     if n_rows < 2 or any(2 * s.n_rows <= n_rows for s in sheets):
         return None
@@ -217,7 +219,9 @@ def side_by_side(sheets: Sequence[Sheet], headings: Sequence[str] = ()) -> Sheet
 
 
 def _blocks_below(sheet: Sheet, begins: Sequence[int], n_header: int | None) -> Sheet | None:
-    """Blocks of equally many columns beside each other, below each other; a header again is dropped."""
+    """Return blocks of equally many columns beside each other, below each other; a header again is
+    dropped.
+    """
     bounds = list(pairwise([*begins, sheet.n_cols]))
     widths = {end - begin for begin, end in bounds}
     if len(bounds) < 2 or len(widths) > 1 or widths == {1}:
@@ -232,7 +236,7 @@ def _blocks_below(sheet: Sheet, begins: Sequence[int], n_header: int | None) -> 
 
 
 def _pivoted(sheet: Sheet) -> Sheet | None:
-    """A list of row, column and value with the columns beside each other, if it is one."""
+    """Return a list of row, column and value with the columns beside each other, if it is one."""
     if sheet.n_cols != 3 or sheet.n_rows < 5:  # a header over two by two
         return None
     filled: list[str] = [sheet.shown[1][0]]
@@ -248,7 +252,7 @@ def _pivoted(sheet: Sheet) -> Sheet | None:
 
 
 def records(lines: Sequence[str]) -> Sheet | None:
-    """Lines `key: value`, the same keys again and again, as a table with a row for each time."""
+    """Return lines `key: value`, the same keys again and again, as a table with a row for each time."""
     # Without the marks of lists and of emphasis.
     plain = (_ITEM.sub("", line.lstrip("-*•–·+ ")) for line in lines)
     parts = (_EMPHASIS.sub("", line).replace("：", ":").partition(":") for line in plain)
@@ -258,7 +262,7 @@ def records(lines: Sequence[str]) -> Sheet | None:
 
 
 def _recorded(sheet: Sheet) -> Sheet | None:
-    """A table of keys and values, the same keys again and again, as one with a row for each time."""
+    """Return a table of keys and values, the same keys again and again, as one with a row for each time."""
     if sheet.n_cols != 2 or sheet.n_rows < 4:  # two keys, two times
         return None
     keys = Counter(row[0] for row in sheet.texts)
@@ -271,7 +275,7 @@ def _recorded(sheet: Sheet) -> Sheet | None:
 
 
 def _as_records(pairs: Iterable[tuple[str, str]]) -> Sheet | None:
-    """Keys and values as a table, a new row for each key that comes again, or where a key is empty."""
+    """Return keys and values as a table, a new row for each key that comes again, or where a key is empty."""
     found: list[dict[str, str]] = []
     for key, value in pairs:
         if not found or key in found[-1] or not key:

@@ -51,14 +51,14 @@ class How(Enum):
 
 
 def column_paths(sheet: Sheet, header_rows: Iterable[int], how: How) -> list[Path]:
-    """The header path of each column, given which rows are headers."""
+    """Return the header path of each column, given which rows are headers."""
     rows = [_filled(sheet, r, how) for r in header_rows]
     paths = [tuple(t for t, _ in groupby(filter(None, c))) for c in zip(*rows, strict=True)]
     return paths or [()] * sheet.n_cols
 
 
 def _filled(sheet: Sheet, row: int, how: How) -> list[str]:
-    """The texts of a header row, its empty cells filled."""
+    """Return the texts of a header row, its empty cells filled."""
     texts, present = list(sheet.texts[row]), sheet.present[row]
     if how is How.GIVEN or all(present):
         return texts
@@ -73,7 +73,7 @@ def _filled(sheet: Sheet, row: int, how: How) -> list[str]:
 def counted_paths(
     sheet: Sheet, header_rows: Iterable[int], columns: list[int], groups: Sequence[list[list[int]]]
 ) -> list[Path]:
-    """The header paths if names are given to the columns in turn, wherever their cells stand.
+    """Return the header paths if names are given to the columns in turn, wherever their cells stand.
 
     So a reader does where a header row has as many names as there are `columns` that answer those of the
     truth, or one less because the label column has none; or as many as a header row of the truth has. For
@@ -150,7 +150,7 @@ def match(truth: Path, given: Path) -> PathMatch:
 
 
 def _flat(truth: Path, given: Path) -> bool:
-    """Whether the given levels hold the true ones and nothing else but separators."""
+    """Return whether the given levels hold the true ones and nothing else but separators."""
     (_, letters, signed, levels), (rest, *others, _) = _as_one(truth), _as_one(given)
     if len(rest) > _LONGEST_FLAT or signed != others[1]:
         return False
@@ -165,7 +165,8 @@ def _flat(truth: Path, given: Path) -> bool:
 
 @lru_cache(_CACHE)
 def _as_one(path: Path) -> tuple[str, str, frozenset[str], list[str]]:
-    """The levels of a path as one tight text, its words without what parts them, and its numbers with a sign.
+    """Return the levels of a path as one tight text, its words without what parts them, and its numbers with
+    a sign.
 
     A sign is no separator. The tight levels follow, the longest first.
     """
@@ -176,7 +177,7 @@ def _as_one(path: Path) -> tuple[str, str, frozenset[str], list[str]]:
 
 
 def _rest(text: str, truth: Path) -> str:
-    """What a given level says besides the true levels that it begins or ends with, if it does."""
+    """Return the part of a predicted level beyond the true levels that it begins or ends with, if any."""
     rest = text
     for level in truth:
         if len(level) >= len(rest):
@@ -189,7 +190,7 @@ def _rest(text: str, truth: Path) -> str:
 
 
 def _level(text: str, given: Path, left: list[str]) -> Level:
-    """What was found of a true level: itself, or the most like it of what the truth does not say."""
+    """Return the match of a true level: itself, or the most similar level that the truth does not have."""
     if text in given:
         return Level(text, text, SAME)
     levels = (Level(text, other, _of_levels(text, other)) for other in left)
@@ -199,7 +200,7 @@ def _level(text: str, given: Path, left: list[str]) -> Level:
 
 @lru_cache(_CACHE)
 def _of_levels(level: str, text: str) -> Difference:
-    """The difference of a true level to one given text."""
+    """Return the difference of a true level to one given text."""
     if holds(text, level):
         return SAME
     diff = difference(level, text, name=True)
@@ -213,14 +214,14 @@ def _of_levels(level: str, text: str) -> Difference:
 
 
 def _without_brackets(level: str) -> float:
-    """How much a name without what stood in brackets still tells; a unit is as much of a short one."""
+    """Return how much a name without what stood in brackets still tells; a unit is as much of a short one."""
     essential, units = _parts(level)
     told = NEAR + (1 - NEAR) * len(essential) / len(tight(level))
     return max(told, _WITHOUT_UNIT) if all(powers(unit) for unit in units) else told
 
 
 def _is_other_unit(level: str, text: str) -> bool:
-    """Whether two names differ in their units alone, as `Depth (m)` and `Depth (km)` do."""
+    """Return whether two names differ in their units alone, as `Depth (m)` and `Depth (km)` do."""
     (name, units), (other, others) = _parts(level), _parts(text)
     changed = [pair for pair in zip(units, others, strict=False) if tight(pair[0]) != tight(pair[1])]
     return name == other != "" and bool(changed) and all(starmap(are_other_units, changed))
@@ -228,7 +229,9 @@ def _is_other_unit(level: str, text: str) -> bool:
 
 @lru_cache(_CACHE)
 def _parts(level: str) -> tuple[str, list[str]]:
-    """A tight name without its unit, or without all that stands in brackets, and what it is without."""
+    """Return a tight name without its unit, or without all that stands in brackets, and what it is
+    without.
+    """
     measured = _MEASURED.fullmatch(level)
     if measured and powers(measured[2]):
         return tight(measured[1]), [measured[2]]
@@ -237,20 +240,20 @@ def _parts(level: str) -> tuple[str, list[str]]:
 
 @lru_cache(_CACHE)
 def worded(text: str) -> str:
-    """The words of a text, a space before and behind each."""
+    """Return the words of a text, a space before and behind each."""
     if text.isalnum():
         return f" {text} "
     return f" {_SEPARATORS.sub(' ', text).strip()} "
 
 
 def holds(text: str, part: str) -> bool:
-    """Whether a text holds a part between word ends."""
+    """Return whether a text holds a part between word ends."""
     words = worded(part)
     return len(words) > 2 and words in worded(text)
 
 
 def _unexplained(text: str, truth: Path) -> float:
-    """Share of a given level that the true levels do not account for."""
+    """Return the share of a given level that the true levels do not account for."""
     if any(difference(level, text, name=True).likeness > NEAR for level in truth):
         return 0.0
     covered = sum(len(tight(level)) for level in truth if holds(text, level))

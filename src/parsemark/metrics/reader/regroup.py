@@ -78,7 +78,7 @@ def regroup_columns(truth: Sheet, pred: Sheet) -> Form | None:
 
 
 def regroup_rows(truth: Sheet, pred: Sheet, n_header: int = 0) -> Form | None:
-    """`regroup_columns` for rows; torn rows are joined, and headers flattened, elsewhere."""
+    """Return `regroup_columns` for rows; torn rows are joined, and headers flattened, elsewhere."""
     found = _regrouped(truth.transposed(), pred.transposed(), join=False, kept=n_header)
     if found is None:
         return None
@@ -87,7 +87,7 @@ def regroup_rows(truth: Sheet, pred: Sheet, n_header: int = 0) -> Form | None:
 
 
 def _merged(truth: Sheet, groups: list[_Grouped], kind: Kind, first: int) -> Iterable[Event]:
-    """What had been done to lines that one held; a message counts them from `first` on."""
+    """Return the events of lines that were merged into one; messages count the lines from `first` on."""
     if not groups:
         return
     held, of_rows = sum(group.held for group in groups), kind is Kind.ROWS_MERGED
@@ -112,21 +112,23 @@ def _merged(truth: Sheet, groups: list[_Grouped], kind: Kind, first: int) -> Ite
 
 
 def _goes_on(truth: Sheet, rows: Sequence[int]) -> bool:
-    """Whether each of some rows says one text without a name, or all of them deviations of the values."""
+    """Return whether each of some rows says one text without a name, or all of them deviations of the
+    values.
+    """
     texts = [truth.texts[r] for r in rows]
     lines = all(not t[0] and sum(map(bool, t)) == 1 and not is_numeric("".join(t)) for t in texts)
     return truth.n_cols == 1 or lines or all(says_deviations(truth, r) for r in rows)
 
 
 def _listed(names: list[str]) -> str:
-    """The first of some names, and how many more there are."""
+    """Return the first of some names, and how many more there are."""
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _regrouped(
     truth: Sheet, pred: Sheet, *, join: bool = True, kept: int = 0
 ) -> tuple[Sheet, list[_Grouped], list[tuple[int, ...]]] | None:
-    """Columns put back that were run together, and (if `join`) those that were torn apart.
+    """Separate columns that were run together, and (if `join`) join those that were torn apart.
 
     Of the first columns of the truth, `kept` many, it does not matter whether they are run together.
     """
@@ -154,7 +156,7 @@ def _regrouped(
 
 
 def unfolded(truth: Sheet, sheet: Sheet) -> Form | None:
-    """The table with rows cut whose cells have equally many lines, or None if there are none.
+    """Return the table with rows cut whose cells have equally many lines, or None if there are none.
 
     A cell of one line stands for all of them, as a cell that spans rows does. A row of which a single cell
     has several lines is cut if rows are missing.
@@ -183,7 +185,7 @@ def _majority(counts: Counter[tuple[int, ...]]) -> tuple[int, ...]:
 
 
 def _located(truth: Sheet, pred: Sheet) -> dict[int, _Row]:
-    """For each row of the prediction that answers one of the truth, where its cells stand."""
+    """Return the places of the cells of each predicted row that matches a true one."""
     ours, theirs = (
         [
             [(c, text) for c, begins in enumerate(starts) if begins and (text := tight(sheet.full(r, c)))]
@@ -224,7 +226,7 @@ def _locate(ours: _Pieces, theirs: _Pieces, places: list[int], spanning: frozens
 
 
 def _places(pieces: _Pieces, one: str, other: str) -> list[int]:
-    """Where the beginnings of a text's pieces, and its end, have gone in another text."""
+    """Return where the beginnings of a text's pieces, and its end, have gone in another text."""
     places: list[int] = []
     steps = accumulate((len(text) for _, text in pieces), initial=0)
     position = next(steps)
@@ -248,7 +250,7 @@ def _grouped(pred: Sheet, rows: dict[int, _Row], column: int, lines: tuple[int, 
 def _rebuilt(
     pred: Sheet, rows: dict[int, _Row], together: dict[int, tuple[int, ...]], apart: set[tuple[int, ...]]
 ) -> Sheet:
-    """The prediction with merged columns cut where the truth's cells end, and torn ones joined."""
+    """Return the prediction with merged columns cut where the truth's cells end, and torn ones joined."""
     joined = {c for lines in apart for c in lines[1:]}
     firsts = {lines[0]: lines for lines in apart}
 
@@ -263,7 +265,7 @@ def _rebuilt(
 
 
 def _cut(pred: Sheet, r: int, column: int, lines: tuple[int, ...], row: _Row | None) -> Iterable[Entries]:
-    """A cell cut into those of some lines of the truth."""
+    """Return a cell cut into those of some lines of the truth."""
     parts = {line: (b, e) for line, b, e in row.parts.get(column, ())} if row else {}
     starts = pred.starts[r][column]
     if sum(line in parts for line in lines) < 2:  # one text for all of them, as a group header is
@@ -277,7 +279,8 @@ def _cut(pred: Sheet, r: int, column: int, lines: tuple[int, ...], row: _Row | N
 def joined_rows(
     truth: Sheet, pred: Sheet, alignment: Alignment, n_header: int
 ) -> tuple[Sheet, frozenset[int]]:
-    """The prediction with torn rows joined, if there are some, and the rows of the truth that were torn.
+    """Return the prediction with torn rows joined, if there are some, and the rows of the truth that were
+    torn.
 
     So many leading rows of the prediction as `n_header` are none of data.
     """
@@ -305,7 +308,8 @@ def joined_rows(
 
 
 def columns_joined(sheet: Sheet, given: Sequence[Sheet], n_header: int) -> Sheet | None:
-    """A table with columns joined as one of some others has them, where a reader still tells them apart.
+    """Return a table with columns joined as one of some others has them, where a reader still tells them
+    apart.
 
     So are a value and its unit or flag, the ends of a range, or two names with a stroke between them.
     """
@@ -350,7 +354,9 @@ def _key(text: str) -> str:
 
 
 def _are_told_apart(one: str, other: str, joined: str) -> bool:
-    """Whether a text joins two others so that each is told apart: by a sign, or as a number and a word."""
+    """Return whether a text joins two others so that each is told apart: by a sign, or as a number and a
+    word.
+    """
     between, held, behind = joined.removeprefix(one).rpartition(other)
     if not held or not joined.startswith(one) or any(map(str.isalnum, between + behind)):
         return False
@@ -361,7 +367,8 @@ def _are_told_apart(one: str, other: str, joined: str) -> bool:
 
 
 def lines_joined(truth: Sheet, first: int, given: Sequence[Sheet]) -> Sheet | None:
-    """The truth with rows of data (from `first` on) joined to the one above that only go on with its texts.
+    """Return the truth with rows of data (from `first` on) joined to the one above that only go on with its
+    texts.
 
     None, unless the predicted tables do so.
     """
@@ -383,7 +390,7 @@ def lines_joined(truth: Sheet, first: int, given: Sequence[Sheet]) -> Sheet | No
 
 
 def _may_go_on(truth: Sheet, row: int) -> bool:
-    """Whether a row says little, and no numbers, below one that says more."""
+    """Return whether a row says little, and no numbers, below one that says more."""
     texts = [t for t, starts in zip(truth.texts[row], truth.starts[row], strict=True) if t and starts]
     more = sum(map(bool, truth.texts[row - 1]))
     return 0 < 2 * len(texts) <= truth.n_cols and len(texts) <= more and not any(map(is_numeric, texts))
@@ -392,7 +399,7 @@ def _may_go_on(truth: Sheet, row: int) -> bool:
 def _best_group(
     wanted: list[tuple[str, int]], pred: Sheet, partner: int, above: list[int], below: list[int]
 ) -> list[int]:
-    """The rows above and below a partner that make it most like what is wanted when joined to it.
+    """Return the rows above and below a partner that make it most like what is wanted when joined to it.
 
     What is wanted are texts of the truth, each with the column where it should stand.
     """
@@ -414,7 +421,7 @@ def _best_group(
 
 
 def _merge(sheet: Sheet, groups: dict[int, list[int]]) -> Sheet:
-    """The sheet with groups of rows as one each."""
+    """Return the sheet with groups of rows as one each."""
     merged = {row: group for group in groups.values() for row in group}
     kept = [group for row in range(sheet.n_rows) if (group := merged.get(row, [row]))[0] == row]
     cells = [[sheet.as_one([(r, c) for r in group]) for c in range(sheet.n_cols)] for group in kept]

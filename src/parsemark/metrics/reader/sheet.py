@@ -80,12 +80,12 @@ class Sheet:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return len(self.texts)
 
     @property
     def n_cols(self) -> int:
-        """Number of columns."""
+        """Return the number of columns."""
         return len(self.texts[0]) if self.texts else 0
 
     @classmethod
@@ -113,7 +113,7 @@ class Sheet:
 
     @classmethod
     def from_texts(cls, rows: Sequence[Sequence[str]], header_rows: int | None = None) -> Sheet:
-        """A table of nothing but rows of texts, without those rows and columns that are empty."""
+        """Return a table of nothing but rows of texts, without those rows and columns that are empty."""
         said = [list(map(bool, map(str.strip, row))) for row in rows]
         if not all(map(all, said)):
             kept = list(map(any, said))
@@ -124,7 +124,7 @@ class Sheet:
 
     @classmethod
     def from_rows(cls, rows: Sequence[Sequence[str]], header_rows: int | None = None) -> Sheet:
-        """Rows of equally many texts."""
+        """Return rows of equally many texts."""
         shown = [list(map(str.strip, row)) for row in rows]
         folded = iter(_folded(list(chain.from_iterable(rows))))
         return cls(
@@ -138,33 +138,33 @@ class Sheet:
 
     @cached_property
     def said(self) -> frozenset[str]:
-        """Every folded text once."""
+        """Return every folded text once."""
         return frozenset(chain.from_iterable(self.texts))
 
     def full(self, row: int, col: int) -> str:
-        """The folded text of a cell, placeholders too."""
+        """Return the folded text of a cell, placeholders too."""
         return self.texts[row][col] or fold_notation(self.shown[row][col])
 
     def goes_on(self, row: int, col: int) -> bool:
-        """Whether a cell that says something goes on here from the left."""
+        """Return whether a cell that says something goes on here from the left."""
         texts = self.texts[row]
         return col > 0 and bool(texts[col]) and not self.starts[row][col] and texts[col] == texts[col - 1]
 
     def span_in_row(self, row: int, col: int) -> range:
-        """The columns of the cell at a place."""
+        """Return the columns of the cell at a place."""
         return _span(self.starts[row], self.texts[row], col)
 
     def span_in_column(self, row: int, col: int) -> range:
-        """The rows of the cell at a place."""
+        """Return the rows of the cell at a place."""
         return _span([line[col] for line in self.starts], [line[col] for line in self.texts], row)
 
     def transposed(self) -> Sheet:
-        """The sheet with rows and columns exchanged."""
+        """Return the sheet with rows and columns exchanged."""
         return Sheet.from_grids(list(map(list, zip(*grid, strict=True))) for grid in self.grids)
 
     @cached_property
     def runs_to_the_left(self) -> bool:
-        """Whether most of its letters are those of a script that is written from right to left."""
+        """Return whether most of its letters are those of a script that is written from right to left."""
         if all(map(str.isascii, self.said)):
             return False
         letters = [unicodedata.bidirectional(c) for text in self.said for c in text if c.isalpha()]
@@ -172,21 +172,21 @@ class Sheet:
 
     @property
     def grids(self) -> tuple[Grid[Any], ...]:
-        """The grids, in the order of the fields."""
+        """Return the grids, in the order of the fields."""
         return self.texts, self.shown, self.starts, self.present, self.holes
 
     @classmethod
     def from_grids(cls, grids: Iterable[Grid[Any]], header_rows: int | None = None) -> Sheet:
-        """A sheet of its grids, in the order of the fields."""
+        """Return a sheet of its grids, in the order of the fields."""
         texts, shown, starts, present, holes = grids
         return cls(texts, shown, starts, present, holes, header_rows)
 
     def cell(self, row: int, col: int) -> Entries:
-        """What each of the grids says of a cell."""
+        """Return the content of a cell in each of the grids."""
         return tuple([grid[row][col] for grid in self.grids])
 
     def text_in(self, cells: Sequence[tuple[int, int]]) -> str:
-        """What neighbouring cells say together; what spans them is said once."""
+        """Return the joint text of neighbouring cells; text that spans them counts once."""
         texts: list[str] = []
         for row, col in cells:
             text = self.texts[row][col]
@@ -195,7 +195,7 @@ class Sheet:
         return " ".join(texts)
 
     def as_one(self, cells: Sequence[tuple[int, int]]) -> Entries:
-        """What each of the grids would say of neighbouring cells as one."""
+        """Return the content of neighbouring cells in each of the grids, as one cell."""
         every = [self.cell(row, col) for row, col in cells]
         if len(every) == 1:
             return every[0]
@@ -205,42 +205,42 @@ class Sheet:
 
     @classmethod
     def from_cells(cls, rows: Sequence[Sequence[Entries]], header_rows: int | None) -> Sheet:
-        """A sheet of what each of the grids says of its cells."""
+        """Return a sheet of what each of the grids says of its cells."""
         return cls.from_grids(([[cell[k] for cell in row] for row in rows] for k in range(5)), header_rows)
 
     @classmethod
     def beside(cls, sheets: Sequence[Sheet], header_rows: int | None) -> Sheet:
-        """Sheets of equally many rows side by side."""
+        """Return sheets of equally many rows side by side."""
         grids = zip(*(sheet.grids for sheet in sheets), strict=True)
         joined = ([list(chain(*lines)) for lines in zip(*parts, strict=True)] for parts in grids)
         return cls.from_grids(joined, header_rows)
 
     @classmethod
     def stacked(cls, sheets: Sequence[Sheet]) -> Sheet:
-        """Sheets of one width below each other."""
+        """Return sheets of one width below each other."""
         grids = zip(*(sheet.grids for sheet in sheets), strict=True)
         return cls.from_grids(list(chain.from_iterable(parts)) for parts in grids)
 
     def with_texts(self, texts: Grid[str], present: Grid[bool] | None = None) -> Sheet:
-        """The sheet with other folded texts, and where it says something if that changes."""
+        """Return the sheet with other folded texts, and where it says something if that changes."""
         return dataclasses.replace(self, texts=texts, present=present or self.present)
 
     def rewritten(self, how: Callable[[str, str], str]) -> Sheet:
-        """The sheet with folded texts put in another way, which depends on what is written there."""
+        """Return the sheet with folded texts put in another way, which depends on what is written there."""
         texts = [list(map(how, *lines)) for lines in zip(self.texts, self.shown, strict=True)]
         return self if texts == self.texts else self.with_texts(texts)
 
     def part(
         self, rows: Sequence[int], columns: Sequence[int | None], header_rows: int | None = None
     ) -> Sheet:
-        """Some rows, and some columns in another order; None stands for an empty column."""
+        """Return some rows, and some columns in another order; None stands for an empty column."""
         grids = zip(self.grids, ("", "", True, False, False), strict=True)
         chosen = ([[no if c is None else grid[r][c] for c in columns] for r in rows] for grid, no in grids)
         return Sheet.from_grids(chosen, header_rows)
 
 
 def _folded(texts: Sequence[str]) -> list[str]:
-    """The folded texts of cells; those that are not plain are looked for in all of them at once."""
+    """Return the folded texts of cells; those that are not plain are looked for in all of them at once."""
     joined = "\n".join(texts)
     if joined.count("\n") >= max(len(texts), 1):  # a cell of several lines
         return list(map(fold_cell, texts))
@@ -249,14 +249,14 @@ def _folded(texts: Sequence[str]) -> list[str]:
 
 
 def fold_cell(text: str) -> str:
-    """`folded_cell`, kept for texts that come again."""
+    """Return `folded_cell`, kept for texts that come again."""
     if _PLAIN.fullmatch(text):
         return text
     return _folded_cell(text) if len(text) <= _LONGEST_KEPT else folded_cell(text)
 
 
 def folded_cell(text: str) -> str:
-    r"""The folded text of a cell, empty for a placeholder.
+    r"""Return the folded text of a cell, empty for a placeholder.
 
     A comma with white space behind it, or alone in brackets, separates two numbers; TeX's math mode drops the
     space.
@@ -286,7 +286,7 @@ _folded_cell = lru_cache(20_000)(folded_cell)
 
 
 def _span(starts: Sequence[bool], texts: Sequence[str], at: int) -> range:
-    """The neighbours that say the same as one of them, from where it begins to the next beginning."""
+    """Return the neighbours that say the same as one of them, from where it begins to the next beginning."""
     begin, end = at, at + 1
     while begin and not starts[begin] and texts[begin - 1] == texts[at]:
         begin -= 1

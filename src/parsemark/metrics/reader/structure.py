@@ -27,7 +27,7 @@ class Structure:
 
     @cached_property
     def stubs(self) -> frozenset[int]:
-        """The label columns."""
+        """Return the label columns."""
         return frozenset(s for stub in self.labels for s in stub)
 
 
@@ -41,7 +41,7 @@ def read_structure(sheet: Sheet) -> Structure:
 
 
 def header_rows(sheet: Sheet) -> int:
-    """How many leading rows are headers."""
+    """Return how many leading rows are headers."""
     most = max(0, min(MAX_HEADER_ROWS, sheet.n_rows - 1))
     count = sheet.header_rows or min(most, 1)
     if most and sheet.header_rows is None and all(sheet.texts[0]):
@@ -54,7 +54,7 @@ def header_rows(sheet: Sheet) -> int:
 
 
 def _continues_header(sheet: Sheet, row: int) -> bool:
-    """Whether a row below a header row still is one: it names what a group above covers."""
+    """Return whether a row below a header row still is one: it names what a group above covers."""
     above, names = row - 1, sheet.texts[row]
     columns = [c for c in range(1, sheet.n_cols) if names[c]]
     said, below = [names[c] for c in columns], [t[c] for t in sheet.texts[row + 1 :] for c in columns if t[c]]
@@ -82,7 +82,7 @@ def _continues_header(sheet: Sheet, row: int) -> bool:
 
 
 def _goes_on_in_lines(sheet: Sheet, row: int, said: list[str], below: list[str]) -> bool:
-    """Whether a row is a further line of the names above it, over columns of values.
+    """Return whether a row is a further line of the names above it, over columns of values.
 
     It says units in brackets, or words where the first column has nothing more to say and nobody says that
     the header has ended.
@@ -98,12 +98,12 @@ def _goes_on_in_lines(sheet: Sheet, row: int, said: list[str], below: list[str])
 
 
 def _is_unit(text: str) -> bool:
-    """Whether a text stands in brackets and is no interval or pair of numbers."""
+    """Return whether a text stands in brackets and is no interval or pair of numbers."""
     return _BRACKETED.fullmatch(text) is not None and any(c.isalpha() or c == "%" for c in text)
 
 
 def is_section(sheet: Sheet, row: int) -> bool:
-    """Whether a row holds one text alone: in its first column, over all of them, or again in each."""
+    """Return whether a row holds one text alone: in its first column, over all of them, or again in each."""
     present, starts, texts = sheet.present[row], sheet.starts[row], sheet.texts[row]
     if len(present) < 2 or not present[0]:
         return False
@@ -114,7 +114,7 @@ def is_section(sheet: Sheet, row: int) -> bool:
 
 
 def label_columns(sheet: Sheet, n_header: int, sections: frozenset[int]) -> tuple[tuple[int, ...], ...]:
-    """The columns that name the rows of each column.
+    """Return the columns that name the rows of each column.
 
     The first column does, and those after it as long as the ones before repeat or leave out names (a row
     span, an empty cell below a name). Where the header of the first column comes again, a new table stands
@@ -136,7 +136,9 @@ def label_columns(sheet: Sheet, n_header: int, sections: frozenset[int]) -> tupl
 
 
 def _names_rows(sheet: Sheet, parts: list[list[int]], col: int) -> bool:
-    """Whether a column tells rows apart: at least half of its runs of equal texts are different ones."""
+    """Return whether a column tells rows apart: at least half of its runs of equal texts are different
+    ones.
+    """
     runs: list[str] = []
     different = 0
     for rows in parts:
@@ -149,7 +151,9 @@ def _names_rows(sheet: Sheet, parts: list[list[int]], col: int) -> bool:
 
 
 def _repeats(sheet: Sheet, rows: list[int], col: int) -> bool:
-    """Whether a column names several rows at once: by a span, an empty cell, or the same text again."""
+    """Return whether a column names several rows at once: by a span, an empty cell, or the same text
+    again.
+    """
     begun = all(sheet.starts[r][col] and sheet.present[r][col] for r in rows)
     return not begun or any(sheet.texts[a][col] == sheet.texts[b][col] for a, b in pairwise(rows))
 
@@ -171,14 +175,15 @@ def _stub(sheet: Sheet, parts: list[list[int]], begin: int, end: int) -> list[in
 
 
 def is_heading(sheet: Sheet, row: int) -> bool:
-    """Whether a row says one text alone, wherever it stands."""
+    """Return whether a row says one text alone, wherever it stands."""
     return sum(map(bool, sheet.texts[row])) == 1 or is_section(sheet, row)
 
 
 def filled_down(
     sheet: Sheet, columns: list[int], n_header: int, *, hanging: bool = False
 ) -> dict[int, list[str]]:
-    """The texts of columns, an empty cell repeating the one above; a header that comes again is passed over.
+    """Return the texts of columns, an empty cell repeating the one above; a header that comes again is passed
+    over.
 
     If `hanging`, a name beside the header reaches down into the first rows of data, as a span would say.
     """
@@ -195,7 +200,9 @@ def filled_down(
 
 
 def says_deviations(sheet: Sheet, row: int, first: int = 0) -> bool:
-    """Whether all that begins in a row, from a column on, are deviations of the values above it: `(0.2)`."""
+    """Return whether all that begins in a row, from a column on, are deviations of the values above it:
+    `(0.2)`.
+    """
     texts = zip(sheet.texts[row][first:], sheet.starts[row][first:], strict=True)
     begun = [text for text, starts in texts if text and starts]
     return bool(begun) and all(map(_DEVIATION.fullmatch, begun))

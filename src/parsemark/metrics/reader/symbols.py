@@ -35,7 +35,9 @@ _ANSWERS = _NO | _NO_BESIDE.keys() | _AFFIRMED  # without any of these a table d
 
 
 def with_no_as_in(truth: Sheet, pred: Sheet) -> Sheet:
-    """The prediction with empty cells for no where the truth has them, or the truth's no for empty cells."""
+    """Return the prediction with empty cells for no where the truth has them, or the truth's no for empty
+    cells.
+    """
     if _ANSWERS.isdisjoint(truth.said) and _ANSWERS.isdisjoint(pred.said):
         return pred
     # All that is said below the first row and behind the first column.
@@ -62,7 +64,7 @@ def with_no_as_in(truth: Sheet, pred: Sheet) -> Sheet:
 
 
 def answers(sheet: Sheet) -> Sheet | None:
-    """A questionnaire as a list: for each question the header over its mark, if each has one."""
+    """Return a questionnaire as a list: for each question the header over its mark, if each has one."""
     if sheet.n_cols < 3 or sheet.n_rows < 3:  # two questions, two answers
         return None
     rows = [[sheet.shown[0][0], ""]]
@@ -76,13 +78,13 @@ def answers(sheet: Sheet) -> Sheet | None:
 
 
 def _way_to_say_no(said: frozenset[str], besides: frozenset[str]) -> str | None:
-    """The only sign for no among some texts, if the others have none."""
+    """Return the only sign for no among some texts, if the others have none."""
     found = said & _NO or {no for no in said & _NO_BESIDE.keys() if _NO_BESIDE[no] in said}
     return next(iter(found)) if len(found) == 1 and found.isdisjoint(besides) and not besides & _NO else None
 
 
 def _ways_to_answer(no: str) -> frozenset[str]:
-    """A sign for no, and all that say yes beside it."""
+    """Return a sign for no, and all that say yes beside it."""
     return frozenset({no, _NO_BESIDE[no]}) if no in _NO_BESIDE else _YES | _MARKS | {no}
 
 
@@ -90,7 +92,7 @@ _Lines = dict[int, Sequence[str]]
 
 
 def _marked(sheet: Sheet, marks: frozenset[str]) -> tuple[_Lines, _Lines]:
-    """Rows and columns that say little but one of some marks: a name, and perhaps a sum."""
+    """Return rows and columns that say little but one of some marks: a name, and perhaps a sum."""
 
     def chosen(lines: Iterable[Sequence[str]]) -> _Lines:
         counted = ((k, line, sum(text in marks for text in line[1:])) for k, line in enumerate(lines))
@@ -100,21 +102,21 @@ def _marked(sheet: Sheet, marks: frozenset[str]) -> tuple[_Lines, _Lines]:
 
 
 def _has_marks_alone(sheet: Sheet, mark: str) -> bool:
-    """Whether there are rows or columns with a mark or nothing in their cells."""
+    """Return whether there are rows or columns with a mark or nothing in their cells."""
     rows, columns = _marked(sheet, frozenset({mark}))
     lines = [*rows.values(), *columns.values()]
     return any("" in line[1:] for line in lines) and sum(line.count(mark) for line in lines) > 1
 
 
 def _is_said_without_gaps(truth: Sheet, no: str, said: frozenset[str]) -> bool:
-    """Whether the truth says yes or no in each cell of the rows or columns in which it does."""
+    """Return whether the truth says yes or no in each cell of the rows or columns in which it does."""
     rows, columns = _marked(truth, said)
     lines = [line for line in (*rows.values(), *columns.values()) if no in line]
     return bool(lines) and not any("" in line[1:] for line in lines)
 
 
 def _filled(pred: Sheet, mark: str, no: str) -> Sheet:
-    """The prediction with a no in the empty cells beside its marks."""
+    """Return the prediction with a no in the empty cells beside its marks."""
     marked = [(r, c) for r, row in enumerate(pred.texts) for c, text in enumerate(row) if text == mark]
     top, left = map(min, zip(*marked, strict=True))
     said = {"": no, mark: CHECKED if no == UNCHECKED else _NO_BESIDE.get(no, mark)}
@@ -122,7 +124,7 @@ def _filled(pred: Sheet, mark: str, no: str) -> Sheet:
 
 
 def _replaced(pred: Sheet, marks: frozenset[str], said: dict[str, str], top: int = 0, left: int = 0) -> Sheet:
-    """The prediction with other texts in lines of marks, from a row and a column on."""
+    """Return the prediction with other texts in lines of marks, from a row and a column on."""
     rows, columns = _marked(pred, marks)
     texts, present = [list(row) for row in pred.texts], [list(row) for row in pred.present]
     for r, c in product(range(top, pred.n_rows), range(left, pred.n_cols)):
@@ -145,7 +147,7 @@ _CLASS_OF |= _ALONE
 
 
 def with_symbols_of(truth: Sheet, pred: Sheet) -> Sheet:
-    """The prediction with the truth's own symbols in place of their look-alikes."""
+    """Return the prediction with the truth's own symbols in place of their look-alikes."""
     ours, theirs = _used(truth), _used(pred)
     table: dict[int, str] = {}
     alone: dict[str, str] = {}
@@ -180,7 +182,7 @@ _CITING = frozenset("[(^")  # without any of these there is no citation
 
 
 def without_citations(truth: Sheet, pred: Sheet) -> Sheet:
-    """The prediction without citations in names and texts, if the truth has none at all."""
+    """Return the prediction without citations in names and texts, if the truth has none at all."""
     if not any(map("".join(pred.said).__contains__, _CITING)):
         return pred
     found = {text: rest for text in pred.said if (rest := _uncited(text)) != text}
@@ -207,5 +209,5 @@ def _letters_and_digits(text: str) -> str:
 
 @lru_cache(20_000)
 def _uncited(text: str) -> str:
-    """A text without its citations: `BERT` for `BERT[3;44]`, `BERT^17` and `BERT(Liu et al.,2019)`."""
+    """Return a text without its citations: `BERT` for `BERT[3;44]`, `BERT^17` and `BERT(Liu et al.,2019)`."""
     return text if _CITING.isdisjoint(text) else _CITATION.sub("", text).strip()

@@ -55,7 +55,9 @@ SAYING_YES, SAYING_NO = _SIDES[0]
 
 @lru_cache(KEPT_TEXTS)
 def tight(text: str) -> str:
-    """The text without white space and hyphens inside words, and with one character for look-alikes."""
+    """Return the text without white space and hyphens inside words, and with one character for
+    look-alikes.
+    """
     if text.isascii() and text.replace(".", "").isalnum():
         return text
     dropped = _DROPPED.sub("", text) if "-" in text else "".join(text.split())
@@ -66,7 +68,7 @@ def tight(text: str) -> str:
 
 @lru_cache(KEPT_TEXTS)
 def numbers(text: str) -> tuple[str, ...]:
-    """The numbers of a text with their signs, in order.
+    """Return the numbers of a text with their signs, in order.
 
     >>> numbers("-2.8 (10^-3)"), numbers("F-1")
     (('-2.8', '10', '-3'), ('1',))
@@ -84,7 +86,7 @@ def numbers(text: str) -> tuple[str, ...]:
 
 @lru_cache(KEPT_TEXTS)
 def is_numeric(text: str) -> bool:
-    """Whether a text is a value made of digits rather than a name with digits in it."""
+    """Return whether a text is a value made of digits rather than a name with digits in it."""
     if text.isalpha():
         return False
     if text.isascii() and text.replace(".", "").isdigit():
@@ -95,7 +97,7 @@ def is_numeric(text: str) -> bool:
 
 @lru_cache(KEPT_TEXTS)
 def bare(text: str) -> str:
-    """A tight text without case, accents and the height of scripts."""
+    """Return a tight text without case, accents and the height of scripts."""
     if text.isascii():
         marked = "_" in text or "^" in text or "{" in text or "}" in text
         return ((text.translate(SCRIPT_MARKS) or text) if marked else text).lower()
@@ -106,7 +108,9 @@ def bare(text: str) -> str:
 
 @lru_cache(KEPT_TEXTS)
 def features(text: str) -> tuple[str, bool, tuple[str, ...]]:
-    """What tells quickly how alike two texts may be: one `tight` and `bare`, is it numeric, its numbers."""
+    """Return features for a quick estimate of similarity: `tight`, `bare`, whether it is numeric, its
+    numbers.
+    """
     if _DECIMAL.fullmatch(text):
         return (text, True, (text,))
     if _WORDS.fullmatch(text):
@@ -115,7 +119,7 @@ def features(text: str) -> tuple[str, bool, tuple[str, ...]]:
 
 
 def are_same_units(one: str, other: str) -> bool:
-    """Whether two folded texts say the same but for how their unit is written.
+    """Return whether two folded texts say the same but for how their unit is written.
 
     The unit is all they say, stands in brackets at their end, or behind a number; a u for µ is the same
     wherever it stands.
@@ -136,7 +140,7 @@ def are_same_units(one: str, other: str) -> bool:
 
 
 def are_same_quantities(one: str, other: str) -> bool:
-    """Whether two folded texts are one quantity in two sizes of its unit.
+    """Return whether two folded texts are one quantity in two sizes of its unit.
 
     >>> are_same_quantities("1.2 kW", "1200 W"), are_same_quantities("1.2 kW", "120 W")
     (True, False)
@@ -149,7 +153,7 @@ def are_same_quantities(one: str, other: str) -> bool:
 
 
 def are_other_units(one: str, other: str) -> bool:
-    """Whether two different texts are two units, and not one in singular and plural.
+    """Return whether two different texts are two units, and not one in singular and plural.
 
     >>> are_other_units("m", "km"), are_other_units("m", "ms"), are_other_units("year", "years")
     (True, True, False)
@@ -163,7 +167,7 @@ def are_other_units(one: str, other: str) -> bool:
 
 @lru_cache(KEPT_TEXTS)
 def state(text: str) -> tuple[int, bool] | None:
-    """Which of two opposites a text says, and nothing else: of which pair, and whether the first one.
+    """Return which of two opposites a text consists of: the pair, and whether it is the first one.
 
     >>> state("prohibited") == state("Not permitted"), state("permitted with care")
     (True, None)
@@ -176,18 +180,18 @@ def state(text: str) -> tuple[int, bool] | None:
 
 
 def are_comparable(one: tuple[int, bool], other: tuple[int, bool]) -> bool:
-    """Whether two states are of one pair of opposites, or one of them is yes or no."""
+    """Return whether two states are of one pair of opposites, or one of them is yes or no."""
     return one[0] == other[0] or 0 in (one[0], other[0])
 
 
 def are_opposite(one: str, other: str) -> bool:
-    """Whether two words say the opposite of each other."""
+    """Return whether two words say the opposite of each other."""
     ours, theirs = _STATES.get(one), _STATES.get(other)
     return bool(ours and theirs and ours[0] == theirs[0] and ours[1] is not theirs[1])
 
 
 def powers(unit: str) -> frozenset[tuple[str, int]] | None:
-    """The power of each factor of a unit, or None if it is none.
+    """Return the power of each factor of a unit, or None if it is none.
 
     >>> sorted(powers("kg/(m^2 s)")) == sorted(powers("kg m^-2 s^-1"))
     True
@@ -206,7 +210,7 @@ def powers(unit: str) -> frozenset[tuple[str, int]] | None:
 
 @lru_cache(KEPT_TEXTS)
 def _measured(text: str) -> tuple[str, frozenset[tuple[str, int]]] | None:
-    """What is measured, and in which unit; None where nothing is."""
+    """Return the quantity and its unit; None where there is none."""
     found = _BRACKETED.fullmatch(text) or _MEASURED.fullmatch(text)
     said, unit = (found[1], found[2]) if found else ("", text)
     known = powers(unit)

@@ -80,22 +80,22 @@ class Asked:
 
     @cached_property
     def names(self) -> dict[int, list[str]]:
-        """What names the rows in each label column, be it the cell above."""
+        """Return what names the rows in each label column, be it the cell above."""
         return filled_down(self.truth, sorted(self.structure.stubs), self.structure.n_header)
 
     @cached_property
     def said(self) -> frozenset[str]:
-        """All that the truth says, tight."""
+        """Return all that the truth says, tight."""
         return frozenset(tight(text) for text in self.truth.said if text)
 
     @cached_property
     def told_apart(self) -> frozenset[str]:
-        """All that the truth says as a value."""
+        """Return all that the truth says as a value."""
         return frozenset(self.truth.texts[row][col] for row, col in self.weights)
 
     @cached_property
     def headers(self) -> list[str]:
-        """The headers of all columns, as messages call them."""
+        """Return the headers of all columns, as messages call them."""
         rows = self.truth.shown[: self.structure.n_header]
         shown = (" / ".join(dict.fromkeys(filter(None, column))) for column in zip(*rows, strict=True))
         named = list(shown) or [""] * self.truth.n_cols
@@ -103,12 +103,12 @@ class Asked:
 
     @cached_property
     def has_states(self) -> bool:
-        """Whether any value says one of two opposites, as yes and no are."""
+        """Return whether any value says one of two opposites, as yes and no are."""
         return any(map(state, self.told_apart))
 
 
 def _is_name(truth: Sheet, stubs: frozenset[int], row: int, col: int) -> bool:
-    """Whether a cell is in a label column, or spans from there."""
+    """Return whether a cell is in a label column, or spans from there."""
     while col and col not in stubs and not truth.starts[row][col] and not truth.starts[row][col - 1]:
         col -= 1
     return col in stubs or (truth.goes_on(row, col) and col - 1 in stubs)
@@ -138,7 +138,9 @@ class Side:
         """The predicted rows above the first one that answers a row of data, or slipped, are headers."""
 
     def _find_slipped(self) -> tuple[dict[int, int], int]:
-        """The rows that nothing answers column by column, but that say the same; and where the data begin."""
+        """Return the rows that nothing answers column by column, but that say the same; and where the data
+        begin.
+        """
         truth, rows = self.truth, self.alignment.rows
         unanswered = {r: tuple(filter(None, truth.texts[r])) for r in self.asked.of_row if r not in rows}
         first = min(rows.values(), default=self.pred.n_rows)
@@ -156,7 +158,9 @@ class Side:
         return slipped, first
 
     def stands_upright(self) -> bool:
-        """Whether most of what the truth says below its header stands in its row and column, literally."""
+        """Return whether most of what the truth says below its header stands in its row and column,
+        literally.
+        """
         truth, pred = self.truth.texts, self.pred.texts
         said = sum(map(bool, chain.from_iterable(truth[self.structure.n_header :])))
         columns = list(self.alignment.columns.items())
@@ -180,12 +184,12 @@ class Side:
 
     @cached_property
     def _answered(self) -> list[_AnsweredValue]:
-        """The values whose row and column were found."""
+        """Return the values whose row and column were found."""
         return list(self._answers(differing=False))
 
     @cached_property
     def _differing(self) -> list[_AnsweredValue]:
-        """Those of them that are not given literally."""
+        """Return those of them that are not given literally."""
         return list(self._answers(differing=True))
 
     def _answers(self, *, differing: bool) -> Iterator[_AnsweredValue]:
@@ -202,7 +206,9 @@ class Side:
 
     @cached_property
     def units(self) -> dict[int, str]:
-        """For each column what the prediction adds to most of its values alike: `7.85 g/cm³`, `$0.8`."""
+        """Return for each column the unit that the prediction adds to most of its values: `7.85 g/cm³`,
+        `$0.8`.
+        """
         filled = [a for a in self._differing if a.found and is_numeric(a.text)]
         added = Counter((a.col, unit) for a in filled if (unit := _added(a.text, a.found)))
         if not added:
@@ -212,13 +218,13 @@ class Side:
 
     @cached_property
     def _emptied(self) -> frozenset[int]:
-        """Columns of which nothing is given."""
+        """Return columns of which nothing is given."""
         given = {a.col for a in self._answered if self.pred.present[a.at][a.partner]}
         return frozenset({a.col for a in self._answered} - given)
 
     @cached_property
     def _left_out(self) -> frozenset[Position]:
-        """Empty cells in columns that leave out nothing but the words that stand above them."""
+        """Return empty cells in columns that leave out nothing but the words that stand above them."""
         given: dict[int, list[_AnsweredValue]] = defaultdict(list)
         for a in self._answered:
             given[a.col].append(a)
@@ -231,7 +237,7 @@ class Side:
 
     @cached_property
     def went_to(self) -> dict[Position, Position]:
-        """The values that went to the row above or below, and where they stand in the prediction."""
+        """Return the values that went to the row above or below, and where they stand in the prediction."""
         rows = self.alignment.rows
         found: dict[Position, Position] = {}
         for a in self._differing:
@@ -244,7 +250,7 @@ class Side:
 
     @cached_property
     def renamed(self) -> dict[str, str]:
-        """Signs that are given by another one everywhere, which stands for nothing else: ✓ by Yes."""
+        """Return signs that are given by another one everywhere, which stands for nothing else: ✓ by Yes."""
         pairs = product(self.alignment.rows.items(), self.valued.items())
         given = Counter((self.truth.texts[r][c], self.pred.texts[at][p]) for (r, at), (c, p) in pairs)
         ways, meanings = Counter(text for text, _ in given), Counter(found for _, found in given)
@@ -300,7 +306,7 @@ class Side:
             add(Kind.VALUE_WRONG, diff.cause or self._slipped(a))
 
     def _slipped(self, a: _AnsweredValue) -> object:
-        """The cause of a wrong value: the same slip in many is one, and nothing in common none."""
+        """Return the cause of a wrong value: the same slip in many is one, and nothing in common none."""
         cause = slip(a.text, a.found)
         pattern = _DIGITS.sub("#", cause)
         if not any(c not in "#>. " for c in pattern):  # digits alone have their own cause each
@@ -308,7 +314,7 @@ class Side:
         return pattern if 0 < len(pattern) <= _SHORT else (a.row, a.col)
 
     def _done_to_all(self, a: _AnsweredValue) -> Difference | None:
-        """The difference of two values if the same was done to others."""
+        """Return the difference of two values if the same was done to others."""
         if _is_sign(a.text) and self.renamed.get(a.text) == a.found:
             return noted("signs given by others", severity=SLIGHTLY if a.found else 1.0)
         if a.col in self.units and is_numeric(a.text) and (unit := _added(a.text, a.found)):
@@ -323,7 +329,7 @@ class Side:
         return None
 
     def unit_is_told(self, col: int) -> bool:
-        """Whether the header of a column tells the unit that the prediction adds to its values."""
+        """Return whether the header of a column tells the unit that the prediction adds to its values."""
         rows = range(self.structure.n_header)
         header = tight(" ".join(self.truth.texts[r][col] for r in rows))
         # It stands there by itself: `g` does not in `Dose(mg)`.
@@ -331,13 +337,15 @@ class Side:
         return all(re.search(rf"(?<![^\W\d_]){part}(?![^\W\d_])", header) for part in parts)
 
     def _is_said_once(self, a: _AnsweredValue) -> bool:
-        """Whether a row is one remark, and the prediction makes it once."""
+        """Return whether a row is one remark, and the prediction makes it once."""
         texts = [text for c, text in enumerate(self.truth.texts[a.row]) if (a.row, c) in self.asked.weights]
         given = filter(None, self.pred.texts[a.at])
         return is_one_remark(texts) and any(likeness(texts[0], text) > NEAR for text in given)
 
     def _given_once(self, a: _AnsweredValue) -> bool:
-        """Whether a cell of several rows or columns is given for another one of them, as at its middle."""
+        """Return whether a cell of several rows or columns is given for another one of them, as at its
+        middle.
+        """
         rows, columns = self.alignment.rows, self.alignment.columns
         others = [(r, a.col) for r in self.truth.span_in_column(a.row, a.col)]
         others += [(a.row, c) for c in self.truth.span_in_row(a.row, a.col)]
@@ -345,40 +353,42 @@ class Side:
         return a.text in found
 
     def _elsewhere(self, a: _AnsweredValue) -> bool:
-        """Whether a value stands in its row, but under another column, where it does not belong."""
+        """Return whether a value stands in its row, but under another column, where it does not belong."""
         places = [p for p, text in enumerate(self.pred.texts[a.at]) if text == a.text and p != a.partner]
         owners = (self.alignment.column_of.get(place) for place in places)
         return any(owner is None or self.truth.texts[a.row][owner] != a.text for owner in owners)
 
     def header(self, col: int) -> str:
-        """A column's header in a message."""
+        """Return a column's header in a message."""
         return self.asked.headers[col]
 
     def name(self, row: int, col: int = -1) -> str:
-        """A row's name in a message, as the labels of a column give it."""
+        """Return a row's name in a message, as the labels of a column give it."""
         texts = self.truth.shown[row]
         shown = " / ".join(dict.fromkeys(texts[s] for s in self.structure.labels[col] if texts[s]))
         return quote(shown or f"number {row - self.structure.n_header + 1}")
 
 
 def is_one_remark(texts: list[str]) -> bool:
-    """Whether all values of a row are one word: it says nothing of any of them, as `DNP` does."""
+    """Return whether all values of a row are one word: it says nothing of any of them, as `DNP` does."""
     said = texts[0] if len(texts) > 1 and texts.count(texts[0]) == len(texts) else ""
     return len(said) > 1 and said.isalpha() and state(said) is None
 
 
 def _is_sign(text: str) -> bool:
-    """Whether a value may be a sign that stands for something."""
+    """Return whether a value may be a sign that stands for something."""
     return 0 < len(tight(text)) <= _SIGN and not is_numeric(text)
 
 
 def _is_text(text: str) -> bool:
-    """Whether a value is neither a number nor a sign or word that says yes or no."""
+    """Return whether a value is neither a number nor a sign or word that says yes or no."""
     return len(text) > _SIGN and not is_numeric(text) and state(text) is None
 
 
 def _added(text: str, found: str) -> str:
-    """What a value that holds the true one adds to it; empty where it does not, or where digits meet."""
+    """Return what a value adds to the true one that it contains; empty if it does not, or where digits
+    meet.
+    """
     before, held, after = _SIGN_FIRST.sub(r"\1-", tight(found)).partition(tight(text))
     whole = bool(held) and not set(before[-1:] + after[:1]) & _OF_NUMBERS
     return f"{before} {after}".strip() if whole else ""

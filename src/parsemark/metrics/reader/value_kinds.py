@@ -85,7 +85,7 @@ class WritingHabits(NamedTuple):
 
 
 def in_one_way(truth: Sheet, pred: Sheet) -> tuple[Sheet, Sheet]:
-    """Two tables with each value given in the one way of its kind."""
+    """Return two tables with each value written in the one way of its kind."""
     comma = decimal_comma(truth)
     pred = with_points(pred) if decimal_comma(pred, comma) else pred
     truth = with_points(truth) if comma else truth
@@ -105,7 +105,7 @@ def in_one_way(truth: Sheet, pred: Sheet) -> tuple[Sheet, Sheet]:
 
 
 def may_have_other_ways(written: str) -> bool:
-    """Whether a text may hold a value that can be written in another way."""
+    """Return whether a text may hold a value that can be written in another way."""
     folded = written.lower()
     return (
         any(sign in written for sign in _TELLING_SIGNS)
@@ -116,7 +116,7 @@ def may_have_other_ways(written: str) -> bool:
 
 @lru_cache(20_000)
 def _value(text: str, written: str, usage: WritingHabits) -> str:
-    """The folded text of a cell in the one way of its kind."""
+    """Return the folded text of a cell in the one way of its kind."""
     if not (usage.crosses_are_no and "☒" in written):
         boxed = _BOX.sub(lambda box: _BOXES.get(box[0]) or _BOXES[box[1].strip()], written)
         if boxed != written:
@@ -134,7 +134,7 @@ def _value(text: str, written: str, usage: WritingHabits) -> str:
 
 
 def _amount(text: str) -> str:
-    """An amount of money: its sign, its currency, its number."""
+    """Return an amount of money: its sign, its currency, its number."""
     found = _AMOUNT.fullmatch(text)
     if found is None:
         return text
@@ -144,7 +144,9 @@ def _amount(text: str) -> str:
 
 
 def _time(text: str, *, pointed: bool = False) -> str:
-    """A time of day from 0 to 24 without a zero before its hour (`0:05` for `12:05 a.m.`), or nothing."""
+    """Return a time of day from 0 to 24 without a zero before its hour (`0:05` for `12:05 a.m.`), or
+    nothing.
+    """
     found = _TIME.fullmatch(text)
     if found is None or not (found[2] or found[4]):
         found = _POINTED_TIME.fullmatch(text) if pointed else None
@@ -156,7 +158,8 @@ def _time(text: str, *, pointed: bool = False) -> str:
 
 
 def with_dates(text: str, *, day_first: bool = False) -> str:
-    """The text with each day that it says given year first; 3/4 is none where nothing tells which is which.
+    """Return the text with each day that it says given year first; 3/4 is none where nothing tells which is
+    which.
 
     >>> with_dates("05.03.2024"), with_dates("March 5, 2024"), with_dates("25/12/2024")
     ('2024-03-05', '2024-03-05', '2024-12-25')
@@ -172,7 +175,7 @@ def with_dates(text: str, *, day_first: bool = False) -> str:
 
 
 def _has_negatives(sheet: Sheet) -> bool:
-    """Whether brackets around numbers are signs, and no deviations or shares.
+    """Return whether brackets around numbers are signs, and no deviations or shares.
 
     They are if the numbers are amounts, or if plain ones stand beside and above or below.
     """
@@ -185,7 +188,7 @@ def _has_negatives(sheet: Sheet) -> bool:
 
 
 def decimal_comma(sheet: Sheet, default: bool = False) -> bool:
-    """Whether the numbers of a table have decimal commas; `default` where they do not tell."""
+    """Return whether the numbers of a table have decimal commas; `default` where they do not tell."""
     # Without a comma only several points in one text can tell of one.
     written = "\0".join(map("\0".join, sheet.shown))
     if not default and "," not in written and _SEVERAL_POINTS.search(written) is None:
@@ -202,7 +205,7 @@ def decimal_comma(sheet: Sheet, default: bool = False) -> bool:
 
 
 def with_points(sheet: Sheet) -> Sheet:
-    """A table of decimal commas with decimal points, and without points between thousands."""
+    """Return a table of decimal commas with decimal points, and without points between thousands."""
 
     def pointed(text: str, written: str) -> str:
         if not text or ("," not in written and "." not in written) or _LIST.search(written):

@@ -59,7 +59,8 @@ def check_fact(fact: Fact) -> None:
 
 
 def _cell(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
-    """Every table that has both names must say the same: a value beside another one answers nothing.
+    """Return the value where both names meet; every table that has both must agree, and other values there
+    answer nothing.
 
     Of a page whose truth is partial one table may say something else: that can be one which is not known.
     """
@@ -76,7 +77,7 @@ def _judged(said: set[str], right: set[str]) -> GivenAnswer:
 
 
 def _in_text(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
-    """What stands after the words before it and before the words after it."""
+    """Return the text between the words before it and the words after it."""
     before = said_words(arguments.get("before", ""))[-SIDE:]
     after = said_words(arguments.get("after", ""))[:SIDE]
     answer = said_words(arguments["answer"])
@@ -86,7 +87,7 @@ def _in_text(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 
 def _between(before: Words, after: Words, size: int, output: AskedOutput) -> list[Words]:
-    """What stands between both sides, or beside the one that is as it should be, as long as an answer.
+    """Return the words between both sides, or beside the one that matches, as long as an answer.
 
     Few words stand in many places: they count where no longer side is found, and alone where they stand once.
     """
@@ -119,7 +120,9 @@ def _order(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 
 def _heading(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
-    """Whether it is one, and the text below it none: who calls everything a heading has found nothing."""
+    """Return whether it is one, and the text below it none: who calls everything a heading has found
+    nothing.
+    """
     wanted, below = said_words(arguments["text"]), said_words(arguments.get("below", ""))
     if all(wanted != words for words, _ in output.headings):
         return _NOT_FOUND
@@ -129,7 +132,9 @@ def _heading(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 
 def _level(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
-    """Which of two headings stands above the other; how deep the first one is, nobody can say of a page."""
+    """Return which of two headings stands above the other; the depth of the first one is not defined by a
+    page.
+    """
     levels = [
         {level for words, level in output.headings if words == said_words(arguments[key])}
         for key in ("text", "other")
@@ -154,7 +159,7 @@ def _formula(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 
 def _caption(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
-    """Whether the table next to a caption, before or after it, is its own."""
+    """Return whether the table next to a caption, before or after it, is its own."""
     wanted, cells = said_words(arguments["text"]), set(map(value_of, arguments["cells"]))
     at = next((k for k, words in enumerate(output.blocks) if words and words == wanted), None)
     if at is None or not output.tables:
@@ -166,21 +171,23 @@ def _caption(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 
 def _absent(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
-    """Short texts may stand inside of others; as a block of their own they are what was to be left out."""
+    """Check that a text is absent. Short texts may stand inside of others; they count as a block of their
+    own.
+    """
     unwanted = said_words(arguments["text"])
     there = unwanted and (unwanted in output.blocks or (len(unwanted) >= SIDE and output.starts(unwanted)))
     return GivenAnswer("wrong", arguments["text"]) if there else GivenAnswer("right")
 
 
 def _link(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
-    """Whether a text is a link, and to where."""
+    """Return whether a text is a link, and to where."""
     wanted = said_words(arguments["text"])
     said = {target.rstrip("/") for words, target in output.links if words == wanted}
     return _judged(said, {arguments["target"].rstrip("/")})
 
 
 def _field(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
-    """Whether what is filled in stands in the output; where a form is labelled nobody knows."""
+    """Return whether what is filled in stands in the output; where a form is labelled nobody knows."""
     wanted = said_words(arguments["answer"])
     there = any(output.words[k : k + len(wanted)] == wanted for k in range(len(output.words)))
     return GivenAnswer("right", arguments["answer"][:200]) if wanted and there else _NOT_FOUND

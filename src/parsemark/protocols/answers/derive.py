@@ -30,7 +30,7 @@ _Draft = tuple[str, Element, dict[str, Any]]
 
 
 def facts_of_page(page: Page) -> tuple[Fact, ...]:
-    """The facts of a page: those that it carries, else those that its elements yield.
+    """Return the facts of a page: those that it carries, else those that its elements yield.
 
     What a document says in its outline, links and forms stands beside its elements, and not for them.
     """
@@ -75,7 +75,9 @@ def _drafts(output: AskedOutput, page: Page) -> Iterator[_Draft]:
 
 
 def _cells(element: Element, table: Table) -> Iterator[_Draft]:
-    """Each value below its header rows and right of its labels; the first of each, where nobody says."""
+    """Yield each value below its header rows and right of its labels; the first row and column of each by
+    default.
+    """
     table = _names_first(table)
     grid = table.text_rows()
     said = {(c.row, c.col): bool(c.header) for c in table.cells}
@@ -99,10 +101,10 @@ def _cells(element: Element, table: Table) -> Iterator[_Draft]:
 
 
 def _names_first(table: Table) -> Table:
-    """The table with its names above and on the left; some have them below or on the right."""
+    """Return the table with its names above and on the left; some have them below or on the right."""
 
     def are_names(row: int | None, col: int | None) -> bool:
-        """Whether a line is of headers, beside what is one in the other direction too."""
+        """Return whether a line is of headers, beside what is one in the other direction too."""
         crossing = full_columns if col is None else full_rows
         own = [
             cell
@@ -133,7 +135,7 @@ def _distinct(texts: Any) -> list[str]:
 
 
 def _in_sentences(element: Element) -> Iterator[_Draft]:
-    """Numbers, and names inside of sentences, with the words around them."""
+    """Yield numbers, and names inside of sentences, with the words around them."""
     words = words_of(element.text or "")
     sentences = [(part, said) for part in _SENTENCES.split(element.text or "") if (said := words_of(part))]
     begins = {said[0] for _, said in sentences}
@@ -198,7 +200,7 @@ def _captions(output: AskedOutput) -> Iterator[_Draft]:
 
 
 def question(fact: Fact) -> str:
-    """The fact as one would ask for it."""
+    """Return the fact as one would ask for it."""
     lists = {k: v for k, v in fact.arguments.items() if isinstance(v, Sequence) and not isinstance(v, str)}
     try:
         joined = {key: " / ".join(parts) for key, parts in lists.items()}

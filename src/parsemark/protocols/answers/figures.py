@@ -13,7 +13,7 @@ NUMBERS = ("cell number", "number")
 
 
 def figure_sums(tables: RunTables) -> list[FigureSums]:
-    """The mean of the kinds, what is wrong or not found, numbers, each kind, and what is retrieved."""
+    """Return the mean of the kinds, what is wrong or not found, numbers, each kind, and what is retrieved."""
     columns = ("sample", "parser", "pred", "rule", "category", "metric", "value")
     rows = tables.read("scores", *columns, where=pl.col("element") != "")
     answers = rows.filter(pl.col("metric") == ANSWER)

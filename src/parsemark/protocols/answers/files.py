@@ -19,7 +19,7 @@ _KEYS = ("sample", "question", *(field.name for field in fields(Fact)))
 
 
 def fact_lines(samples: Iterable[Sample], form: str = "answers") -> Iterator[str]:
-    """The facts of a corpus, a line of JSON each; what olmOCR-bench has no test for is left out."""
+    """Yield the facts of a corpus, a line of JSON each; what olmOCR-bench has no test for is left out."""
     for sample in samples:
         pdf = sample.pdf.name if sample.pdf else f"{sample.id}.pdf"
         place = {"pdf": pdf, "page": sample.page_number}
@@ -76,7 +76,7 @@ def read_facts(path: str) -> Mapping[str, tuple[Fact, ...]]:
 
 
 def _read_fact(line: str) -> tuple[str, Fact]:
-    """The sample of a fact, and the fact; what cannot be asked is refused."""
+    """Return the sample of a fact, and the fact; what cannot be asked is refused."""
     try:
         data = json.loads(line)
     except json.JSONDecodeError as error:

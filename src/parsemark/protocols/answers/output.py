@@ -36,17 +36,17 @@ _MAX_ASKED = 60_000  # places of a table that are asked; no page has more
 
 @lru_cache(CACHE_SIZE)
 def words_of(text: str) -> Words:
-    """The words and numbers of a text, folded as all notation is."""
+    """Return the words and numbers of a text, folded as all notation is."""
     return tuple(_WORD.findall(_folded(text)))
 
 
 def said_words(text: str) -> Words:
-    """The words of a text without case, which a page may set as it likes."""
+    """Return the words of a text without case, which a page may set as it likes."""
     return tuple(word.casefold() for word in words_of(text))
 
 
 def shown(words: Iterable[str]) -> str:
-    """Words as they are written for people."""
+    """Return words as they are written for people."""
     return " ".join(words).replace("\ue010", "\u2212")
 
 
@@ -59,7 +59,7 @@ def _folded(text: str) -> str:
 
 
 def name_of(texts: Iterable[str]) -> Words:
-    """What a header path says, however it is cut into cells; case does not matter in a name."""
+    """Return the words of a header path, however it is split into cells; case does not matter in a name."""
     said: list[str] = []
     for text in texts:
         folded = _folded(text).casefold()
@@ -70,7 +70,7 @@ def name_of(texts: Iterable[str]) -> Words:
 
 
 def value_of(text: str) -> str:
-    """The text of a cell as it is compared: white space says nothing, unless it parts two numbers."""
+    """Return the text of a cell as it is compared: white space says nothing, unless it parts two numbers."""
     return _NOT_BETWEEN_DIGITS.sub("", _folded(text))
 
 
@@ -84,7 +84,7 @@ class AskedTable(NamedTuple):
 
     @classmethod
     def of(cls, table: Table) -> AskedTable:
-        """Index a table; one that is too large is not asked."""
+        """Return the index a table; one that is too large is not asked."""
         if table.n_rows * table.n_cols > _MAX_ASKED:
             return cls(frozenset(), (), (), [])
         grid = table.text_rows()
@@ -94,7 +94,7 @@ class AskedTable(NamedTuple):
         return cls(said, rows, columns, grid)
 
     def answers(self, row: Words, column: Words) -> set[str]:
-        """What stands where both names meet, in either orientation, whichever side they stand on."""
+        """Return the texts where both names meet, in either orientation, whichever side they stand on."""
         for across, down in ((row, column), (column, row)):
             rows, columns = self._lines(self.rows, across), self._lines(self.columns, down)
             found = {value for r in rows for c in columns if (value := value_of(self.grid[r][c]))}
@@ -103,13 +103,15 @@ class AskedTable(NamedTuple):
         return set()
 
     def _lines(self, sides: tuple[dict[Words, set[int]], ...], name: Words) -> set[int]:
-        """Lines of a name; it is looked for at their ends where none of either direction begins with it."""
+        """Return lines of a name; it is looked for at their ends where none of either direction begins with
+        it.
+        """
         begins = any(name in heads for heads in (*self.rows[:1], *self.columns[:1]))
         return next((side[name] for side in (sides[:1] if begins else sides[1:]) if name in side), set())
 
 
 def _names(lines: Sequence[Sequence[str]]) -> dict[Words, set[int]]:
-    """Lines by what their first cells say, one or several of them together.
+    """Return lines by what their first cells say, one or several of them together.
 
     Where a notation has no spans, the name of a group stands in its first line alone.
     """
@@ -140,7 +142,7 @@ class AskedOutput:
 
     @cached_property
     def words(self) -> Words:
-        """All words in order, those in the cells of tables too: some set whole texts in them."""
+        """Return all words in order, those in the cells of tables too: some set whole texts in them."""
         cells = (
             [said_words(cell.text) for cell in e.table.cells] if e.table is not None else [words]
             for e, words in zip(self.elements, self.blocks, strict=True)
@@ -149,13 +151,13 @@ class AskedOutput:
 
     @cached_property
     def links(self) -> list[tuple[Words, str]]:
-        """The words of each link of the markup, and where it leads."""
+        """Return the words of each link of the markup, and where it leads."""
         found = [(said_words(m[1]), m[2]) for m in _MARKDOWN_LINK.finditer(self.markup)]
         return found + [(said_words(m[2]), m[1]) for m in _HTML_LINK.finditer(self.markup)]
 
     @cached_property
     def places(self) -> dict[Words, list[int]]:
-        """Where each run of `SIDE` words begins."""
+        """Return where each run of `SIDE` words begins."""
         found: dict[Words, list[int]] = defaultdict(list)
         for k in range(len(self.words) - SIDE + 1):
             found[self.words[k : k + SIDE]].append(k)
@@ -163,22 +165,22 @@ class AskedOutput:
 
     @cached_property
     def tables(self) -> tuple[tuple[int, AskedTable], ...]:
-        """Position among the elements, and the table."""
+        """Return the position among the elements, and the table."""
         return tuple((k, AskedTable.of(e.table)) for k, e in enumerate(self.elements) if e.table is not None)
 
     @cached_property
     def headings(self) -> list[tuple[Words, int]]:
-        """The words and the level of those that are marked as such."""
+        """Return the words and the level of those that are marked as such."""
         both = zip(self.elements, self.blocks, strict=True)
         return [(words, heading_level(e)) for e, words in both if e.category == Category.TITLE and words]
 
     @cached_property
     def formulas(self) -> tuple[str, ...]:
-        """Display formulas, each once."""
+        """Return display formulas, each once."""
         return tuple(dict.fromkeys(e.latex for e in self.elements if e.latex and e.table is None))
 
     def starts(self, words: Words) -> list[int]:
-        """Where these words stand one after another."""
+        """Return where these words stand one after another."""
         near = self.places.get(words[:SIDE], ()) if len(words) >= SIDE else range(len(self.words))
         return [k for k in near if words and self.words[k : k + len(words)] == words]
 

@@ -58,7 +58,7 @@ class AnswersProtocol(PageProtocol):
 
     @property
     def whole_documents(self) -> bool:
-        """Whether the pages of a document are asked together."""
+        """Return whether the pages of a document are asked together."""
         return self.scope == "document"
 
     def score_page(
@@ -116,13 +116,13 @@ class AnswersProtocol(PageProtocol):
         return rows
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
-        """What the figures are made of; see `figures.py`."""
+        """Return the sums behind the figures; see `figures.py`."""
         from parsemark.protocols.answers.figures import figure_sums
 
         return figure_sums(tables)
 
     def summarise(self, tables: RunTables) -> Summary:
-        """Sum up a run, and say which facts nobody was asked and which could not be decided."""
+        """Return the sum up a run, and say which facts nobody was asked and which could not be decided."""
         import polars as pl
 
         from parsemark.protocols.answers.files import read_facts
@@ -161,7 +161,7 @@ class AnswersProtocol(PageProtocol):
 def _row(
     asked: Prediction, fact: Fact, pred: str, value: float | None, status: Status, message: str | None
 ) -> ScoreRow:
-    """One fact: its `pred` says whether the output has an answer at all."""
+    """Return one fact: its `pred` says whether the output has an answer at all."""
     from parsemark.protocols.answers.ask import ANSWER
 
     return ScoreRow(asked.sample, fact.id, pred, "", fact.kind, asked.parser, ANSWER, value, status, message)

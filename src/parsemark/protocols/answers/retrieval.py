@@ -21,7 +21,9 @@ ASKED = frozenset({"cell number", "cell text", "number", "name"})
 
 
 def chunks_of(text: str, chunking: Chunking, most: int = SIZE) -> list[str]:
-    """An output in pieces: of at most `most` words, between lines where it can be, or at each heading."""
+    """Return an output in pieces: of at most `most` words, between lines where it can be, or at each
+    heading.
+    """
     pieces: list[list[str]] = [[]]
     size = 0
     for whole in text.split("\n"):
@@ -56,7 +58,7 @@ class ChunkIndex:
             self._index.index(tokens, show_progress=False)
 
     def first(self, asked: str, top: int) -> Sequence[int]:
-        """The numbers of the chunks that fit best."""
+        """Return the numbers of the chunks that fit best."""
         if self._index is None:
             return []
         scores = self._index.get_scores([word.casefold() for word in words_of(asked)])
@@ -72,8 +74,8 @@ class Retriever:
         self._index = ChunkIndex(self._chunks)
 
     def lost(self, fact: Fact) -> Lost:
-        """Where a fact that the whole output answers is lost: nowhere, as no chunk answers it, or as one does
-        but is not among the first.
+        """Return where a fact that the whole output answers is lost: nowhere, as no chunk answers it, or as
+        one does but is not among the first.
         """
         answering = [k for k in range(len(self._chunks)) if self._answers(fact, k)]
         if not answering:

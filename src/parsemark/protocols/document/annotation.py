@@ -20,7 +20,7 @@ TRUTH_HAS_NOT_ALL = "The truth of this page does not have all elements of this k
 
 
 def annotation_of(page: Page) -> Annotation:
-    """The annotation of a page.
+    """Return the annotation of a page.
 
     In OmniDocBench's files reading order begins at 1, and its rules take 0 for missing. Our corpora count
     from 0, so the orders of their elements are shifted; annotations of OmniDocBench's form stay as they are.

@@ -158,7 +158,7 @@ _GROUPED = {
 def _by_attribute(
     task: Task, measured: Sequence[MeasuredRecord], result: Mapping[str, Any]
 ) -> GroupTable | None:
-    """Means over the elements of each group, and over all."""
+    """Return means over the elements of each group, and over all."""
     if task not in _GROUPED or not measured:
         return None
     title, metric, factor, attributes = _GROUPED[task]
@@ -196,7 +196,9 @@ def _figures(measured: Sequence[MeasuredRecord], result: Mapping[str, Any]) -> d
 def _bleu(
     task: Task, measured: Sequence[MeasuredRecord], profile: Profile, remarks: list[str]
 ) -> float | None:
-    """BLEU of all elements; strictly of texts as they are written, and None where no truth is long enough."""
+    """Return BLEU of all elements; strictly of texts as they are written, and None where no truth is long
+    enough.
+    """
     truths, preds = [m.gt for m in measured], [m.pred for m in measured]
     if task == "ocr" and profile.bleu_of_bare_text:
         remarks.append(
@@ -256,7 +258,7 @@ def layout_task(pages: Pages, predictions: Any) -> TaskResult:
 def _by_source(
     pages: Pages, names: Sequence[str], truth: Sequence[LayoutBox], pred: Sequence[LayoutBox]
 ) -> GroupTable | None:
-    """Precision on the pages of each source, and the plain mean of these."""
+    """Return precision on the pages of each source, and the plain mean of these."""
     by_source: dict[str, list[str]] = {}
     for name, page in zip(names, pages, strict=True):
         source = (page["page_info"].get("page_attribute") or {}).get("data_source")
@@ -277,7 +279,9 @@ def _by_source(
 
 
 def _true_relations(pages: Pages) -> list[Relation]:
-    """What the annotation calls `parent_son`: captions and footnotes of figures and tables."""
+    """Return the relations that the annotation calls `parent_son`: captions and footnotes of figures and
+    tables.
+    """
     found: list[Relation] = []
     for page in pages:
         boxes = dict(_true_boxes(page))
@@ -301,7 +305,7 @@ def _read_relations(data: Any, boxes: Sequence[LayoutBox | None]) -> list[Relati
 
 
 def _true_boxes(page: Mapping[str, Any]) -> Iterator[tuple[Any, LayoutBox]]:
-    """The annotated boxes of a page, each with its id."""
+    """Yield the annotated boxes of a page, each with its id."""
     for det in page.get("layout_dets") or ():
         if poly := det.get("poly"):
             (x0, x1), (y0, y1) = sorted((poly[0], poly[2])), sorted((poly[1], poly[5]))
@@ -310,7 +314,7 @@ def _true_boxes(page: Mapping[str, Any]) -> Iterator[tuple[Any, LayoutBox]]:
 
 
 def _read_boxes(data: Any) -> tuple[list[LayoutBox | None], list[str]]:
-    """The boxes, None for each that cannot be read, and what is wrong with those."""
+    """Return the boxes, None for each that cannot be read, and what is wrong with those."""
     if not isinstance(data, Mapping) or not isinstance(data.get("results"), list):
         raise FormatError(f"The file of boxes needs a list `results`. {_BOXES_FORM}")
     if not isinstance(data.get("categories"), Mapping):
@@ -332,7 +336,7 @@ def _read_boxes(data: Any) -> tuple[list[LayoutBox | None], list[str]]:
 
 
 def _box(item: Any, names: Mapping[str, str]) -> LayoutBox:
-    """One box; a ValueError says what is wrong with it."""
+    """Return one box; a ValueError says what is wrong with it."""
     if not isinstance(item, Mapping) or not isinstance(item.get("image_name"), str):
         raise ValueError("it has no image_name")
     category = names.get(str(item.get("category_id")))

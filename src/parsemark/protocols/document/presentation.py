@@ -50,7 +50,7 @@ def present(profile: str) -> Presentation:
 
 
 def _named_profile(name: str) -> NamedProfile:
-    """Name a published profile with its switches; `strict` has none, but rules of its own."""
+    """Return the name of a published profile with its switches; `strict` has none, but rules of its own."""
     if name == "strict":
         return NamedProfile(name, sentence=_STRICT)
     profile = get_profile(name)

@@ -51,7 +51,9 @@ class DocumentProtocol(PageProtocol):
             raise UsageError("Profile v1.0 has no CDM; leave cdm out, or take profile v1.5 or later.")
 
     def preload(self) -> None:
-        """The rules of the profile, and what reads tables and inline formulas where they need it."""
+        """Load the rules of the profile, and the readers of tables and inline formulas where they are
+        needed.
+        """
         rules = "strict" if self.profile == "strict" else "published"
         importlib.import_module(f"parsemark.protocols.document.{rules}.scores")
         if rules == "published":
@@ -72,14 +74,14 @@ class DocumentProtocol(PageProtocol):
         return score_page(truth, prediction, get_profile(self.profile), match=self.match, cdm=self.cdm)
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
-        """What the figures are made of."""
+        """Return the sums behind the figures."""
         from parsemark.protocols.document.summary import DocumentFigures
 
         figures = DocumentFigures(self.profile, self.cdm)
         return figures.sums(figures.counted(tables))
 
     def summarise(self, tables: RunTables) -> Summary:
-        """All figures of a run; see `summary.py`."""
+        """Return all figures of a run; see `summary.py`."""
         from parsemark.protocols.document.summary import summarise
 
         # `strict` has a matcher of its own, which has no name to choose by.

@@ -47,11 +47,11 @@ class DocumentFigures:
 
     @property
     def infos(self) -> tuple[FigureInfo, ...]:
-        """Those that are means over pages."""
+        """Return the metadata of the figures that are means over pages."""
         return tuple(_described("strict" if self.profile == "strict" else "published").values())
 
     def counted(self, tables: RunTables) -> RunTables:
-        """The tables without parsers that are left out, and without the rows that enter no figure.
+        """Return the tables without parsers that are left out, and without the rows that enter no figure.
 
         Where LaTeX tables are set apart, those of the notation that more of a parser's tables have are kept.
         """
@@ -63,7 +63,9 @@ class DocumentFigures:
         return _with_one_notation(tables) if is_apart else tables
 
     def sums(self, tables: RunTables) -> list[FigureSums]:
-        """The overall value, means over pages, totals of elements, then the figures of every protocol."""
+        """Return the overall value, means over pages, totals of elements, then the figures of every
+        protocol.
+        """
         known = tables.scores.filter(_OF_PAGE & pl.col("value").is_not_null())
         # CDM makes a figure only if TeX drew wherever it was asked to.
         present = set(known["metric"]) - set(not_drawn(tables.scores)["metric"])
@@ -77,7 +79,9 @@ class DocumentFigures:
         return [*self._overall(pages), *pages.values(), *wholes, *run_sums(tables)]
 
     def _overall(self, pages: Mapping[str, FigureSums]) -> list[FigureSums]:
-        """The mean of several figures, edits counted as one minus themselves but in a mean of edits alone."""
+        """Return the mean of several figures, edits counted as one minus themselves but in a mean of edits
+        alone.
+        """
         is_strict, is_first = self.profile == "strict", self.profile == "v1.0"
         key = "overall" if "cdm" in pages else "overall_without_cdm"
         parts = ["text_edit", "teds", *(["cdm"] if "cdm" in pages else [])]
@@ -98,7 +102,7 @@ class DocumentFigures:
         return [mean_of_figures(info, [pages[part] for part in parts], turned, complete=True)]
 
     def primary(self, sums: Sequence[FigureSums]) -> str:
-        """The figure of the ranking: overall, where all its parts are there."""
+        """Return the figure of the ranking: overall, where all its parts are there."""
         names = [s.info.name for s in sums]
         own = ["overall_without_cdm", "mean_of_parts", "teds", *(info.name for info in self.infos)]
         # Without any truth none of them is there: failures alone make no order.
@@ -106,11 +110,13 @@ class DocumentFigures:
 
     @property
     def failures_count(self) -> bool:
-        """Whether pages on which a parser failed stand in the denominators; not in the first versions."""
+        """Return whether pages on which a parser failed stand in the denominators; not in the first
+        versions.
+        """
         return self.profile not in ("v1.0", "v1.5")
 
     def notes(self) -> list[str]:
-        """What a reader of the figures must know: defects that the profile keeps."""
+        """Return notes on defects that the profile keeps."""
         found = []
         if not self.failures_count:
             left_out = "pages without a prediction, and those on which a parser failed,"
@@ -122,7 +128,9 @@ class DocumentFigures:
         return found
 
     def failure_notes(self, tables: RunTables) -> list[str]:
-        """Formulas that could not be drawn count 0, pages that went over a limit are not scored: say so."""
+        """Return formulas that could not be drawn count 0, pages that went over a limit are not scored: say
+        so.
+        """
         is_cdm, has_failed = pl.col("metric").is_in(_CDM), pl.col("status") == str(Status.METRIC_FAILED)
         undrawn = (
             (pl.col("metric") == "cdm") & ~_OF_PAGE & pl.col("message").is_not_null() & (pl.col("value") == 0)
@@ -146,18 +154,22 @@ def _described(section: str, **words: str) -> dict[str, FigureInfo]:
 
 
 def page_rows(tables: RunTables, metric: str) -> pl.DataFrame:
-    """The values of one measure of whole pages; a null was not measured, as CDM without its programs."""
+    """Return the values of one measure of whole pages; a null was not measured, as CDM without its
+    programs.
+    """
     return tables.scores.filter(_OF_PAGE & (pl.col("metric") == metric) & pl.col("value").is_not_null())
 
 
 def not_drawn(scores: pl.DataFrame) -> pl.DataFrame:
-    """The pages that have no CDM because TeX is missing or half installed."""
+    """Return the pages that have no CDM because TeX is missing or half installed."""
     failed = pl.col("status") == str(Status.METRIC_FAILED)
     return scores.filter(_OF_PAGE & failed & pl.col("metric").is_in(_CDM))
 
 
 def _with_one_notation(tables: RunTables) -> RunTables:
-    """Without the tables of pages whose notation is the rarer one: no mean of the published code has them."""
+    """Leave out the tables of pages whose notation is the rarer one: no mean of the published code has
+    them.
+    """
     from parsemark.protocols.document.published.scores import LATEX_TABLES
 
     page = ["parser", "sample"]
@@ -180,7 +192,7 @@ def _with_one_notation(tables: RunTables) -> RunTables:
 
 
 def _whole(kind: str, tables: RunTables) -> FigureSums:
-    """Edits over lengths of all pages together."""
+    """Return edits over lengths of all pages together."""
     [info] = _described("whole", kind=kind, Kind=kind.capitalize()).values()
     edits, lengths = (
         mean_sums(info, page_rows(tables, f"{kind}_{part}"), "value", tables) for part in ("edits", "length")
@@ -195,7 +207,7 @@ def _whole(kind: str, tables: RunTables) -> FigureSums:
 def summarise(
     protocol: PageProtocol, tables: RunTables, profile: str, settings: Mapping[str, str], *, cdm: bool
 ) -> Summary:
-    """Every figure with its 95 % confidence interval, its denominator, and its groups."""
+    """Return every figure with its 95 % confidence interval, its denominator, and its groups."""
     figures = DocumentFigures(profile, cdm)
     left_out = _left_out(tables)
     counted = figures.counted(tables)
@@ -226,7 +238,7 @@ def summarise(
 
 
 def _left_out(tables: RunTables) -> list[str]:
-    """Parsers that give only tables on every page that they answer."""
+    """Return parsers that give only tables on every page that they answer."""
     pages = tables.scores.filter(_OF_PAGE & (pl.col("metric") == "text_edit"))
     marked = pages.filter(pl.col("message") == TABLES_ONLY)
     # Where the truth has no text the row says so of every page: that there was an answer the parse tells.
@@ -249,7 +261,9 @@ def _counts(pages: Mapping[str, Page]) -> dict[str, int]:
 
 
 def _incomplete(pages: Mapping[str, Page], *, is_strict: bool) -> list[str]:
-    """Where the truth says nothing about text, or has not all of a page: no finding about the parsers."""
+    """Return where the truth says nothing about text, or has not all of a page: no finding about the
+    parsers.
+    """
     has_tables = (
         "has only tables: text, formulas and reading order are not scored there. The protocol `tables` says "
         "more about them."
@@ -272,7 +286,7 @@ def _incomplete(pages: Mapping[str, Page], *, is_strict: bool) -> list[str]:
 
 
 def _variances(sums: Sequence[FigureSums]) -> dict[str, dict[str, float]]:
-    """Variance over pages of the main figures (their Tables 4 and 5)."""
+    """Return the variance over pages of the main figures (their Tables 4 and 5)."""
     found: dict[str, dict[str, float]] = {}
     for figure in sums:
         if not figure.info.main or figure.info.style != "score":
@@ -286,7 +300,7 @@ def _variances(sums: Sequence[FigureSums]) -> dict[str, dict[str, float]]:
 
 
 def element_slices(tables: RunTables, pages: Mapping[str, Page]) -> list[Slice]:
-    """The elements with each value of each attribute: means over matches, as their Tables 7 and 8."""
+    """Return the elements with each value of each attribute: means over matches, as their Tables 7 and 8."""
     labels = {
         (sample, e.id): [(k, attribute_label(v)) for k, v in element_attributes(e).items() if v is not None]
         for sample, page in pages.items()

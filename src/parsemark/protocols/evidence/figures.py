@@ -23,7 +23,7 @@ _SHARED_SHARE, _SHARED_WORDS = 0.05, 4
 
 
 def _counts(tables: RunTables) -> pl.DataFrame:
-    """One row for each page of a parser: how many words have which status."""
+    """Return one row for each page of a parser: how many words have which status."""
     columns = ("sample", "parser", "metric", "value")
     rows = tables.read("scores", *columns, where=pl.col("element") == PAGE_LEVEL)
     rows = rows.filter(~pl.col("sample").is_in(list(unscored(tables))))
@@ -31,7 +31,7 @@ def _counts(tables: RunTables) -> pl.DataFrame:
 
 
 def _pages(tables: RunTables) -> pl.DataFrame:
-    """The same with null where nobody can say, and without what is not asked of a parser."""
+    """Return the same with null where nobody can say, and without what is not asked of a parser."""
     pages = _counts(tables)
     if not {TABLES_ALONE, "said"} <= set(pages.columns):
         return pages
@@ -48,7 +48,9 @@ def _pages(tables: RunTables) -> pl.DataFrame:
 
 
 def suspects(tables: RunTables) -> dict[str, str]:
-    """Pages of which all parsers read the same words otherwise, in the same way, each with these words."""
+    """Return pages of which all parsers read the same words otherwise, in the same way, each with these
+    words.
+    """
     pages = _counts(tables)
     if not {TABLES_ALONE, "said"} <= set(pages.columns):
         return {}
@@ -83,7 +85,7 @@ def _shared(words: list[Counter[str]]) -> Counter[str]:
 
 
 def finders_of_tables(pages: pl.DataFrame) -> list[str]:
-    """Parsers that give tables alone, where others read whole pages.
+    """Return parsers that give tables alone, where others read whole pages.
 
     Fewer words are asked of them, so a rank beside the others would be that of another question.
     """
@@ -95,7 +97,7 @@ def finders_of_tables(pages: pl.DataFrame) -> list[str]:
 
 
 def figure_sums(tables: RunTables) -> list[FigureSums]:
-    """Every figure: shares of what pages show and of what outputs say, and pages without either."""
+    """Return every figure: shares of what pages show and of what outputs say, and pages without either."""
     infos = read_figures(__package__)
     pages, places = _pages(tables), tables.places
     position = {sample: k for k, sample in enumerate(places.samples)}
@@ -126,7 +128,9 @@ def figure_sums(tables: RunTables) -> list[FigureSums]:
 
 
 def details(tables: RunTables) -> dict[str, Any]:
-    """`invented_numbers` by parser, who is `not_ranked`, and `worst_pages` of them all, the worst first."""
+    """Return `invented_numbers` by parser, who is `not_ranked`, and `worst_pages` of them all, the worst
+    first.
+    """
     wanted = pl.col("category").is_in(["invented", "altered"]) & pl.col("message").str.contains('"numbers"')
     rows = tables.read("scores", "sample", "parser", "category", "message", where=wanted)
     invented: dict[str, list[dict[str, str]]] = {}
@@ -152,7 +156,7 @@ def details(tables: RunTables) -> dict[str, Any]:
 
 
 def _judged_by(tables: RunTables) -> dict[str, str]:
-    """What each page was judged by, where it was not the text layer alone."""
+    """Return the source that judged each page, where it was not the text layer alone."""
     rows = tables.read("scores", "sample", "value", "message", where=pl.col("metric") == "words")
     found: dict[str, str] = {}
     for sample, value, message in rows.sort("sample").iter_rows():
@@ -165,7 +169,9 @@ def _judged_by(tables: RunTables) -> dict[str, str]:
 
 
 def notes(told: Mapping[str, Any]) -> list[str]:
-    """How pages were judged, who is not ranked, the veto list by the columns that count it, a worst page."""
+    """Return how pages were judged, who is not ranked, the veto list by the columns that count it, a worst
+    page.
+    """
     found = []
     for how, n in Counter(told["judged_by"].values()).most_common(_NAMED):
         example = next(sample for sample, other in told["judged_by"].items() if other == how)

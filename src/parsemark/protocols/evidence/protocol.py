@@ -54,7 +54,7 @@ class EvidenceProtocol(PageProtocol):
     def score_page(
         self, truth: Page | None, prediction: Prediction, page_text: str | None = None
     ) -> PageScores:
-        """Say that nothing can be said: there is no PDF to look at."""
+        """Return no verdict: there is no PDF to look at."""
         return _unknown(prediction, "there is no PDF")
 
     def score_pdf(
@@ -75,13 +75,13 @@ class EvidenceProtocol(PageProtocol):
         return _unknown(prediction, seen.why) if seen.source == "none" else _rows(seen, prediction)
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
-        """What the figures are made of; see `figures.py`."""
+        """Return the sums behind the figures; see `figures.py`."""
         from parsemark.protocols.evidence.figures import figure_sums
 
         return figure_sums(tables)
 
     def summarise(self, tables: RunTables) -> Summary:
-        """All figures, who invented numbers, and the worst pages."""
+        """Return all figures, who invented numbers, and the worst pages."""
         from parsemark.protocols.evidence.figures import details, notes
 
         told = details(tables)
@@ -101,7 +101,7 @@ def _unknown(prediction: Prediction, why: str) -> PageScores:
 
 
 def _rows(seen: SeenPage, prediction: Prediction) -> PageScores:
-    """Counts of the page, and a row for each finding; where a parser failed, all words are lost."""
+    """Return counts of the page, and a row for each finding; where a parser failed, all words are lost."""
     failed = prediction.status is not Status.OK and prediction.text is None
     if failed:
         prediction = Prediction(prediction.sample, prediction.parser, prediction.status, text="")

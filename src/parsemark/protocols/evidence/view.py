@@ -23,7 +23,9 @@ _GROUPING = "[,\u2009\u202f\u00a0]?"
 
 
 def found_on(rows: Sequence[Mapping[str, Any]]) -> list[PageMatch]:
-    """What was found on one page of a parser, as the viewer draws it; what is none of ours is left out."""
+    """Return the findings on one page of a parser for the viewer; findings of other protocols are left
+    out.
+    """
     matches = []
     for row in rows:
         kind = row["category"]
@@ -41,7 +43,7 @@ def found_on(rows: Sequence[Mapping[str, Any]]) -> list[PageMatch]:
 
 
 def page_view(rows: Sequence[Mapping[str, Any]], prediction: Prediction) -> PageView:
-    """What was found on one page of a parser, from its rows."""
+    """Return the findings on one page of a parser, from its rows."""
     counts = {row["metric"]: row["value"] for row in rows if row["element"] == PAGE_LEVEL}
     told = {row["metric"]: row["message"] for row in rows if row["element"] == PAGE_LEVEL}
     matches = found_on(rows)
@@ -63,7 +65,7 @@ def page_view(rows: Sequence[Mapping[str, Any]], prediction: Prediction) -> Page
 
 
 def _marked(text: str, extra: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The text in pieces: `same`, or `new` for the last place at which each extra stretch stands."""
+    """Yield the text in pieces: `same`, or `new` for the last place at which each extra stretch stands."""
     taken: list[tuple[int, int]] = []
     for words in extra:
         # Before words were folded, digits may have been grouped.

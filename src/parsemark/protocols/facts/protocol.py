@@ -60,7 +60,7 @@ class FactsProtocol(PageProtocol):
 
     @cached_property
     def headline(self) -> FigureInfo:
-        """The figure that ranks: the first one of `figures.toml` beside the protocol."""
+        """Return the figure that ranks: the first one of `figures.toml` beside the protocol."""
         return next(iter(read_figures(type(self).__module__.rpartition(".")[0]).values()))
 
     @abstractmethod
@@ -73,20 +73,21 @@ class FactsProtocol(PageProtocol):
 
     @abstractmethod
     def group_of(self, fact: Fact) -> str:
-        """Name the group that a fact counts in."""
+        """Return the group that an assertion counts in."""
 
     @abstractmethod
     def result_files(self, board: BoardRun) -> Files:
         """Write the benchmark's own files."""
 
     def asks_about(self, fact: Fact) -> bool:
-        """Whether a fact of these rules is asked."""
+        """Return whether a fact of these rules is asked."""
         return fact.rules == self.rules
 
     def score_page(
         self, truth: Page | None, prediction: Prediction, page_text: str | None = None
     ) -> PageScores:
-        """One row for each fact: its metric is its group, its category its kind, its message what was found.
+        """Return one row for each fact: its metric is its group, its category its kind, its message what was
+        found.
 
         A page on which the parser failed passes nothing; its facts stay.
         """
@@ -123,7 +124,7 @@ class FactsProtocol(PageProtocol):
         return FactTotals.of(tables)
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
-        """The headline, each group, each kind of test, and what could not be tried."""
+        """Return the headline, each group, each kind of test, and what could not be tried."""
         from parsemark.protocols.run_scores.aggregate import run_sums
 
         groups, kinds = self.totals(tables), FactTotals.of(tables, "category")
@@ -136,7 +137,7 @@ class FactsProtocol(PageProtocol):
         ]
 
     def summarise(self, tables: RunTables) -> Summary:
-        """All figures, and how many facts could not be tried."""
+        """Return all figures, and how many facts could not be tried."""
         settings = {"rules": self.upstream} if self.upstream else {}
         notes = FactTotals.of(tables).notes()
         return self.summary_of(tables, self.figure_sums(tables), notes=notes, settings=settings)
@@ -161,7 +162,7 @@ def view_of_facts(
     figure: str,
     words: Callable[[Fact], str],
 ) -> PageView:
-    """Facts of a page to look at: each in words, where it stands, what the parser wrote there."""
+    """Return facts of a page to look at: each in words, where it stands, what the parser wrote there."""
     known = {fact.id: fact for fact in facts}
     rows = [row for row in scored.scores if row.element in known]
     matches = []
@@ -178,7 +179,7 @@ def view_of_facts(
 
 
 def share_info(scope: str, name: str, *, main: bool = False) -> FigureInfo:
-    """The share of one group or kind of tests that pass."""
+    """Return the share of one group or kind of tests that pass."""
     label = name.removesuffix(".jsonl").replace("_", " ")
     return FigureInfo(
         name=f"{scope}.{re.sub(r'[^A-Za-z0-9_.]', '_', name)}",
@@ -238,7 +239,9 @@ class FactTotals:
         return cls(tables, names, sums)
 
     def share(self, info: FigureInfo, groups: Sequence[str], *, complete: bool = False) -> FigureSums:
-        """The mean over groups of the share that passes; undefined, if `complete`, where one has no fact."""
+        """Return the mean over groups of the share that passes; undefined, if `complete`, where one has no
+        fact.
+        """
         from parsemark.protocols.run_scores.aggregate import mean_of_quotients
 
         columns = [2 * self.groups.index(group) for group in groups]
@@ -258,7 +261,7 @@ class FactTotals:
         return FigureSums(info, places.samples, places.documents, sums, mean, 2 * len(columns), of_page)
 
     def untried(self) -> FigureSums:
-        """How many facts were not decided."""
+        """Return how many facts were not decided."""
         from parsemark.protocols.run_scores.aggregate import total_statistic
 
         places = self.tables.places
@@ -267,7 +270,7 @@ class FactTotals:
         return FigureSums(info, places.samples, places.documents, sums, total_statistic)
 
     def notes(self) -> list[str]:
-        """What a reader of the numbers must know."""
+        """Return notes for readers of the scores."""
         most = max((float(own[:, -2].sum()) for own in self.sums.values()), default=0.0)
         said = f"Up to {counted(int(most), 'fact')} could not be tried and count as not passed."
         return [said] if most else []
@@ -290,7 +293,7 @@ _WORDS: Mapping[str, str] = {
 
 
 def in_words(fact: Fact) -> str:
-    """A fact as a sentence; where its kind has none, its arguments."""
+    """Return a fact as a sentence; where its kind has none, its arguments."""
     try:
         said = _WORDS[fact.kind].format(**fact.arguments)
     except (KeyError, IndexError, ValueError, AttributeError):

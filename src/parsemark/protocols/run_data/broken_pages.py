@@ -35,7 +35,7 @@ from parsemark.store.summary import Summary
 
 
 def broken_pages(tables: RunTables) -> dict[str, dict[str, str]]:
-    """Parser to page to why the protocol did not score it."""
+    """Return parser to page to why the protocol did not score it."""
     rows = tables.read("scores", "parser", "sample", "message", where=pl.col("metric") == BROKEN)
     found: dict[str, dict[str, str]] = {}
     for parser, sample, message in rows.iter_rows():
@@ -46,8 +46,8 @@ def broken_pages(tables: RunTables) -> dict[str, dict[str, str]]:
 def complete_sums(
     protocol: PageProtocol, tables: RunTables, compared: RunTables | None = None
 ) -> list[FigureSums]:
-    """What the figures of a protocol are made of, with the pages that it did not score; means where pages
-    were parsed several times.
+    """Return what the figures of a protocol are made of, with the pages that it did not score; means where
+    pages were parsed several times.
 
     With the tables of another run that it is compared with, both are made alike, whichever has such pages.
     """
@@ -59,7 +59,7 @@ def complete_sums(
 
 
 def repeated(tables: RunTables, other: RunTables) -> frozenset[str]:
-    """The parsers that did in another run the same work, on all pages."""
+    """Return the parsers that did in another run the same work, on all pages."""
     work = ("sample", "parser", "key")
     own, there = tables.read("parses", *work), other.read("parses", *work)
     missing = own.join(there, on=work, how="anti", nulls_equal=True)["parser"]
@@ -69,7 +69,7 @@ def repeated(tables: RunTables, other: RunTables) -> frozenset[str]:
 def sums_of_parse(
     protocol: PageProtocol, tables: RunTables, compared: RunTables | None = None
 ) -> list[FigureSums]:
-    """The same of one parse alone."""
+    """Return the same of one parse alone."""
     sums = protocol.figure_sums(tables)
     broken = broken_pages(tables)
     if not broken and not (compared and broken_pages(compared)):
@@ -80,7 +80,7 @@ def sums_of_parse(
 
 
 def contradictions(tables: RunTables) -> list[str]:
-    """Name the documents that are equal byte by byte and whose truths say different things of one page."""
+    """Return the documents that are equal byte by byte and whose truths differ for one page."""
     place = ("pdf_sha256", "page_number")
     rows = tables.known("samples", "sample", *place).drop_nulls()
     if "pdf_sha256" not in rows.columns:
@@ -99,7 +99,7 @@ def contradictions(tables: RunTables) -> list[str]:
 
 
 def complete_summary(protocol: PageProtocol, tables: RunTables) -> Summary:
-    """The summary of a protocol, with the pages that it did not score."""
+    """Return the summary of a protocol, with the pages that it did not score."""
     summary = protocol.summarise(tables)
     notes = [*kind_notes(tables), *summary.notes]
     if n_copies := tables.places.n_copies:
@@ -134,7 +134,7 @@ def complete_summary(protocol: PageProtocol, tables: RunTables) -> Summary:
 def _with_broken(
     figure: FigureSums, broken: Mapping[str, Mapping[str, str]], with_truth: set[str]
 ) -> FigureSums:
-    """The figure with the worst value once for each page that the protocol did not score."""
+    """Return the figure with the worst value once for each page that the protocol did not score."""
     worst = figure.info.worst
     if not _counts_broken(figure) or worst is None:
         return figure
@@ -160,17 +160,20 @@ def _with_broken(
 
 
 def _width(figure: FigureSums) -> int:
-    """How many quantities its statistic takes."""
+    """Return how many quantities its statistic takes."""
     return next((sums.shape[1] for sums in figure.sums.values()), figure.denominator + 1)
 
 
 def _counts_broken(figure: FigureSums) -> bool:
-    """Whether it is known what a page that is worth nothing does to a figure; a total is not of its pages."""
+    """Return whether it is known what a page that is worth nothing does to a figure; a total is not of its
+    pages.
+    """
     return figure.info.style == "score" and figure.statistic is not total_statistic
 
 
 def _beside_statistic(figure: FigureSums, worst: float) -> FigureSums:
-    """A figure with a statistic of its own: the mean of it, for its pages, and of the worst value for others.
+    """Return a figure with a statistic of its own: the mean of it, for its pages, and of the worst value for
+    others.
 
     Which sums a page would have had that the protocol did not score, nobody knows. It counts as much as a
     page that was scored does on average.

@@ -59,7 +59,7 @@ class ScoreRow:
         status: Status | None = None,
         message: str | None = None,
     ) -> ScoreRow:
-        """A measure of the whole page; status and message are those of the prediction by default."""
+        """Return a measure of the whole page; status and message are those of the prediction by default."""
         place = prediction.sample, PAGE_LEVEL, "", "", PAGE_LEVEL, prediction.parser
         why = prediction.message if message is None and status is None else message
         return cls(*place, metric, value, status or prediction.status, why)
@@ -68,7 +68,7 @@ class ScoreRow:
     def of_element(
         cls, prediction: Prediction, rule: str, category: str, truths: Ids, preds: Ids, score: Score
     ) -> ScoreRow:
-        """A score of what answers some truths, or of a prediction that answers none."""
+        """Return a score of what answers some truths, or of a prediction that answers none."""
         pred = "+".join(preds)
         place = prediction.sample, "+".join(truths) or pred, pred, rule, category, prediction.parser
         told = details_text(score.details)
@@ -76,7 +76,7 @@ class ScoreRow:
 
 
 def details_text(details: Mapping[str, Any]) -> str | None:
-    """Details of a score as JSON of bounded size: lists that make it too long keep their beginning.
+    """Return details of a score as JSON of bounded size: lists that make it too long keep their beginning.
 
     >>> details_text({"n": 2, "found": ["a", "b"]})
     '{"n": 2, "found": ["a", "b"]}'

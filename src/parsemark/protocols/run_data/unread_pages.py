@@ -26,20 +26,20 @@ _MOST_NAMED = 3
 
 
 def run_kinds(tables: RunTables) -> dict[str, Kinds]:
-    """The kinds of each page, as they were found when it came into the run."""
+    """Return the kinds of each page, as they were found when it came into the run."""
     rows = tables.known("samples", "sample", "kinds")
     return {} if rows.width < 2 else {sample: stored_kinds(text) for sample, text in rows.iter_rows() if text}
 
 
 def unscored(tables: RunTables) -> frozenset[str]:
-    """Pages that are in no score: of files that cannot be opened, and of which there is no truth."""
+    """Return pages that are in no score: of files that cannot be opened, and of which there is no truth."""
     files = [s for s, own in run_kinds(tables).items() if own.get("file") in (UNREADABLE, OTHER_FILE)]
     rows = tables.read("samples", "sample", where=pl.col("sample").is_in(files) & pl.col("truth").is_null())
     return frozenset(rows["sample"])
 
 
 def scored_counts(tables: RunTables, counts: Mapping[str, int]) -> dict[str, int]:
-    """The counts of a summary without files that are in no score, which are counted apart."""
+    """Return the counts of a summary without files that are in no score, which are counted separately."""
     gone = unscored(tables)
     if not gone:
         return dict(counts)
@@ -50,7 +50,8 @@ def scored_counts(tables: RunTables, counts: Mapping[str, int]) -> dict[str, int
 
 
 def survived(tables: RunTables) -> pl.DataFrame:
-    """For each parser that was run and each broken file, at its first page, whether all pages were answered.
+    """Return for each parser that was run and each broken file, at its first page, whether all pages got
+    outputs.
 
     A file is broken if it cannot be opened here, or if its objects are not where it says; one that does not
     begin as a PDF does is none.
@@ -65,7 +66,7 @@ def survived(tables: RunTables) -> pl.DataFrame:
 
 
 def kind_notes(tables: RunTables) -> list[str]:
-    """What a reader must know of the pages, whatever the scores say."""
+    """Return notes on the pages that hold whatever the scores are."""
     kinds, notes = run_kinds(tables), []
     if scans := [sample for sample, own in kinds.items() if own.get("layer") == NO_LAYER]:
         rows = tables.read("predictions", "prediction", where=pl.col("sample").is_in(scans))
@@ -89,7 +90,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def unread_scans(kinds: Mapping[str, Kinds], predictions: Mapping[tuple[str, str], Prediction]) -> str | None:
-    """A warning if there are pages without a text layer and no parser says anything on them."""
+    """Return a warning if there are pages without a text layer and no parser says anything on them."""
     scans = {sample for sample, own in kinds.items() if own.get("layer") == NO_LAYER}
     if not scans or any(says_anything(p) for (sample, _), p in predictions.items() if sample in scans):
         return None
@@ -97,7 +98,7 @@ def unread_scans(kinds: Mapping[str, Kinds], predictions: Mapping[tuple[str, str
 
 
 def unread_warning(n_scans: int) -> str:
-    """What to do where no parser reads pages without a text layer."""
+    """Return the advice for runs in which no parser reads pages without a text layer."""
     return (
         f"{counted(n_scans, 'page')} without a text layer (scans), and no parser returned anything there: "
         "add one that reads pictures, such as --parser tesseract or --parser rapid."
@@ -105,7 +106,7 @@ def unread_warning(n_scans: int) -> str:
 
 
 def says_anything(prediction: Prediction) -> bool:
-    """Whether an output has words: a fence or a picture alone has none."""
+    """Return whether an output has words: a fence or a picture alone has none."""
     if prediction.elements:
         return True
     try:

@@ -38,12 +38,13 @@ Member = TypeVar("Member")
 
 
 def mean_statistic(totals: Floats) -> Floats:
-    """Quotient of the first two quantities: a sum and how many it is a sum of."""
+    """Return quotient of the first two quantities: a sum and how many it is a sum of."""
     return ratio(totals[..., 0], totals[..., 1])
 
 
 def mean_of_quotients(totals: Floats, turned: Sequence[bool] = (), *, complete: bool = False) -> Floats:
-    """The plain mean of quotients of neighbouring quantities (…, 2 × parts); those over nothing are left out.
+    """Return the plain mean of quotients of neighbouring quantities (…, 2 × parts); those over nothing are
+    left out.
 
     Parts that are `turned` count as one minus themselves; a `complete` mean needs all of its parts.
     """
@@ -58,7 +59,7 @@ def mean_of_quotients(totals: Floats, turned: Sequence[bool] = (), *, complete: 
 def mean_of_figures(
     info: FigureInfo, parts: Sequence[FigureSums], turned: Sequence[bool] = (), *, complete: bool = False
 ) -> FigureSums:
-    """A figure that is the mean of means, as `mean_of_quotients` takes it.
+    """Return a figure that is the mean of means, as `mean_of_quotients` takes it.
 
     A single page earns the mean of the parts that it has: one without tables can get better or worse, too.
     """
@@ -70,13 +71,13 @@ def mean_of_figures(
 
 
 def total_statistic(totals: Floats) -> Floats:
-    """The first quantity itself."""
+    """Return the first quantity itself."""
     total: Floats = totals[..., 0]
     return total
 
 
 def make_figure(value: float | None, n: float, interval: tuple[float, float] | None = None) -> Figure:
-    """A number as it stands in a summary; one that is not finite is not defined."""
+    """Return a number as it stands in a summary; one that is not finite is not defined."""
     if value is None or not np.isfinite(value):
         return Figure(value=None, n=n)
     low, high = interval or (None, None)
@@ -84,7 +85,7 @@ def make_figure(value: float | None, n: float, interval: tuple[float, float] | N
 
 
 def figure_of(figure: FigureSums, parser: str) -> Figure:
-    """The number of one parser with its 95 % confidence interval for documents like these."""
+    """Return the number of one parser with its 95 % confidence interval for documents like these."""
     found = _figure(figure, figure.sums[parser])
     variance = figure.run_variance.get(parser)
     if variance is None or found.value is None or found.interval is None:
@@ -107,7 +108,8 @@ def from_sums(
     top: float | None = 1.0,
     types: Sequence[str] | None = None,
 ) -> Figure:
-    """A figure of what documents add to totals (documents, quantities); no value where nothing is counted.
+    """Return a figure of what documents add to totals (documents, quantities); no value where nothing is
+    counted.
 
     The denominator is the quantity that counts what it is taken over; a mean of figures may have nothing in
     the first of its parts, and is then taken over the others. `top` is the most that the value can be;
@@ -131,12 +133,12 @@ def from_sums(
 
 
 def parser_figures(figures: Iterable[FigureSums], parser: str) -> dict[str, Figure]:
-    """All numbers of one parser."""
+    """Return all numbers of one parser."""
     return {f.info.name: figure_of(f, parser) for f in figures if parser in f.sums}
 
 
 def mean_sums(info: FigureInfo, rows: pl.DataFrame, column: str, tables: RunTables) -> FigureSums:
-    """A figure that is the mean of a column of rows `(sample, parser, column)`; nulls are left out.
+    """Return a figure that is the mean of a column of rows `(sample, parser, column)`; nulls are left out.
 
     Not so in a score where a whole page with truth has no value because it failed: that is worth nothing.
     """
@@ -168,7 +170,9 @@ def sums_of_rows(
     tables: RunTables,
     statistic: Statistic = mean_statistic,
 ) -> FigureSums:
-    """A figure of rows `(sample, parser, …)`: the sum of `value` and the number of rows on each page."""
+    """Return a figure of rows `(sample, parser, …)`: the sum of `value` and the number of rows on each
+    page.
+    """
     places = tables.places
     rows_of = pl.DataFrame({"sample": places.samples, "place": range(len(places.samples))}, _PLACES)
     added = (
@@ -187,7 +191,7 @@ _COSTS = ("cpu_s", "wall_s", "peak_memory_mb", "cost_usd")  # columns of `parses
 
 
 def run_sums(tables: RunTables) -> list[FigureSums]:
-    """Failures, time, memory and cost: figures of every protocol, which need no truth."""
+    """Return failures, time, memory and cost: figures of every protocol, which need no truth."""
     infos = read_figures(__package__, "run")
     is_missing = pl.col("status") == str(Status.NO_PREDICTION)
     failed = ((pl.col("status") != str(Status.OK)) & ~is_missing).cast(pl.Float64)
@@ -204,7 +208,7 @@ def run_sums(tables: RunTables) -> list[FigureSums]:
 def failed_scores(
     rows: pl.DataFrame, parsers: Sequence[str], limit: int = 300
 ) -> Iterator[tuple[str, pl.DataFrame, str]]:
-    """For each parser with rows of scores that failed: its name, these rows, and why the first did."""
+    """Yield for each parser with failed score rows its name, these rows, and the reason for the first."""
     for parser in parsers:
         own = rows.filter(pl.col("parser") == parser).sort("sample", "element", "metric")
         if not own.is_empty():
@@ -214,7 +218,8 @@ def failed_scores(
 
 
 def page_attributes(samples: pl.DataFrame) -> list[dict[str, AttributeValue]]:
-    """What pages can be told apart by: what the corpus says of them, and their kinds under other names.
+    """Return the attributes that divide pages into slices: those of the corpus, and their types under other
+    names.
 
     A kind that all pages are of tells none from another, and is left out.
     """
@@ -230,7 +235,9 @@ def page_attributes(samples: pl.DataFrame) -> list[dict[str, AttributeValue]]:
 def attribute_groups(
     members: Iterable[tuple[Member, Mapping[str, AttributeValue]]],
 ) -> list[tuple[str, str, list[Member]]]:
-    """Each attribute and value with the members that have it; one with too many values makes no groups."""
+    """Return each attribute and value with the members that have it; one with too many values makes no
+    groups.
+    """
     groups: dict[str, dict[str, list[Member]]] = {}
     too_many: set[str] = set()
     for member, attributes in members:
@@ -245,12 +252,12 @@ def attribute_groups(
 
 
 def attribute_label(value: object) -> str:
-    """An attribute's value in words."""
+    """Return an attribute's value in words."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def element_attributes(element: Element) -> dict[str, AttributeValue]:
-    """What elements can be told apart by: their attributes, and how their truth was found."""
+    """Return the attributes that divide elements into slices: their own, and how their truth was found."""
     return {**element.traits, **({} if element.derivation is None else {"derivation": element.derivation})}
 
 
@@ -259,7 +266,7 @@ def page_slices(
     tables: RunTables,
     more: Mapping[str, Mapping[str, AttributeValue]] | None = None,
 ) -> list[Slice]:
-    """The figures for each group of pages; a group without truth has only what needs none.
+    """Return the figures for each group of pages; a group without truth has only what needs none.
 
     `more` has attributes of pages, by their ids, beside those that the corpus says.
     """

@@ -17,7 +17,7 @@ DOMINATES = 0.2
 
 
 def state_of(contrast: Contrast, info: FigureInfo) -> State:
-    """Whether the first parser of a contrast is better, worse, equal, equivalent, or none of these."""
+    """Return whether the first parser of a contrast is better, worse, equal, equivalent, or none of these."""
     if contrast.is_equal:
         return "equal"
     if contrast.low is None or contrast.high is None:
@@ -29,7 +29,9 @@ def state_of(contrast: Contrast, info: FigureInfo) -> State:
 
 
 def by_document(documents: DocumentSums) -> dict[str, float]:
-    """The figure of each parser if every document counts alike, however much it holds: the mean of theirs."""
+    """Return the figure of each parser if every document counts alike, however much it holds: the mean of
+    theirs.
+    """
     counts = documents.weights > 0
     statistic = documents.figure.page_statistic or documents.figure.statistic
     values = {parser: np.asarray(statistic(own[counts])) for parser, own in documents.sums.items()}
@@ -37,14 +39,14 @@ def by_document(documents: DocumentSums) -> dict[str, float]:
 
 
 def missing_notes(figure: FigureSums, value: Mapping[str, float]) -> list[str]:
-    """Name the parsers that have no value."""
+    """Return notes on parsers that have no value."""
     missing, info = [parser for parser in figure.sums if parser not in value], figure.info
     why = f"there is nothing in its denominator ({info.denominator})"
     return [f"No {info.label}, so no rank, for {listed(missing)}: {why}."] if missing else []
 
 
 def resolution_notes(info: FigureInfo, n_documents: int, resolution: float | None) -> list[str]:
-    """Say which differences these documents resolve, and warn where they are few."""
+    """Return notes on the differences that these documents resolve, with a warning where they are few."""
     if 0 < n_documents < FEWEST_DOCUMENTS:
         return [
             f"{counted(n_documents, 'document')}: too few to generalise, so there are no intervals and no "
@@ -66,7 +68,7 @@ _ORDINALS = ("third", "fourth", "fifth", "sixth")  # what follows two to five ty
 
 
 def asked_of_new_types(documents: DocumentSums) -> NewTypes | None:
-    """The primary scores on new types of documents, or on each of these if they are few."""
+    """Return the primary scores on new types of documents, or on each of these if they are few."""
     division, n_types = documents.figure.division, documents.n_types
     if division is None or n_types < 2:
         return None
@@ -83,7 +85,7 @@ def asked_of_new_types(documents: DocumentSums) -> NewTypes | None:
 
 
 def type_notes(new_types: NewTypes | None, verdicts: Sequence[Verdict], best: str) -> list[str]:
-    """What the scores say about document types that are not among these."""
+    """Return notes on what the scores imply for document types that are not among these."""
     if new_types is None or best not in new_types.scores:
         return []
     types = counted(new_types.n_types, new_types.attribute)
@@ -102,7 +104,7 @@ def type_notes(new_types: NewTypes | None, verdicts: Sequence[Verdict], best: st
 
 
 def dominance_notes(documents: DocumentSums, best: str, tools: Sequence[str]) -> list[str]:
-    """A warning with the name of the document that decides."""
+    """Return a warning with the name of the document that decides."""
     info, shares = documents.figure.info, normalised(documents.weights)
     n, first = len(shares), int(np.argmax(shares)) if len(shares) else 0
     if n < 2 or shares[first] <= DOMINATES or shares[first] < 3 / n:

@@ -26,7 +26,7 @@ from parsemark.store.summary import Ranking, Verdict
 
 
 def rank(figure: FigureSums) -> Ranking:
-    """Verdicts on all pairs of parsers in one figure, and the places that the data allow."""
+    """Return verdicts on all pairs of parsers in one figure, and the places that the data allow."""
     name, sign = figure.info.name, 1.0 if figure.info.higher_is_better else -1.0
     value = {parser: v for parser, v in _values(figure).items() if np.isfinite(v)}
     if not value or not len(figure.samples):
@@ -67,7 +67,7 @@ def rank(figure: FigureSums) -> Ranking:
 
 
 def verdicts_on_pairs(figure: FigureSums, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
-    """The verdict on each pair of parsers in a figure, simultaneous over these pairs."""
+    """Return the verdict on each pair of parsers in a figure, simultaneous over these pairs."""
     documents = DocumentSums(figure, list(dict.fromkeys(name for pair in pairs for name in pair)))
     return _verdicts(documents, pairs, documents.contrasts(pairs), _values(figure))
 
@@ -93,7 +93,7 @@ def _verdicts(
 
 
 def _verdict(figure: FigureSums, contrast: Contrast, value: Mapping[str, float]) -> Verdict:
-    """A contrast, in which larger is better, as a verdict in the figure's own direction."""
+    """Return a contrast, in which larger is better, as a verdict in the figure's own direction."""
     sign = 1.0 if figure.info.higher_is_better else -1.0
     limit = np.inf if figure.info.top is None else figure.info.top
     known = [] if contrast.low is None or contrast.high is None else [contrast.low, contrast.high]

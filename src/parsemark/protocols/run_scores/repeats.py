@@ -22,7 +22,7 @@ Repeat = tuple[Sequence[FigureSums], Collection[str]]
 
 
 def over_repeats(figures: Sequence[FigureSums], repeats: Sequence[Repeat]) -> list[FigureSums]:
-    """The means of figures over several parses, for the parsers that have more than one."""
+    """Return the means of figures over several parses, for the parsers that have more than one."""
     others = [({f.info.name: f for f in sums}, parsers) for sums, parsers in repeats]
     return [
         _mean(figure, [(of[figure.info.name], p) for of, p in others if figure.info.name in of])
@@ -49,13 +49,13 @@ def _mean(figure: FigureSums, others: Sequence[tuple[FigureSums, Collection[str]
 
 
 def _rows(figure: FigureSums, other: FigureSums) -> list[int] | None:
-    """Where the pages of a figure are in another; None if it has not all of them."""
+    """Return where the pages of a figure are in another; None if it has not all of them."""
     place: Mapping[str, int] = {sample: k for k, sample in enumerate(other.samples)}
     return [place[s] for s in figure.samples] if set(figure.samples) <= place.keys() else None
 
 
 def run_variance(figure: FigureSums, parses: Sequence[Floats]) -> RunVariance:
-    """Of the mean over parses (pages, quantities): what documents that err each for itself do not explain.
+    """Return the variance of the mean over parses (pages, quantities) beyond independent errors of documents.
 
     The statistic is taken as linear around the mean of the totals.
     """

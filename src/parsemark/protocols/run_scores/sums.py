@@ -33,7 +33,7 @@ def read_figures(
     words: Mapping[str, str] | None = None,
     each: Mapping[str, Sequence[Mapping[str, str]]] | None = None,
 ) -> dict[str, FigureInfo]:
-    """The figures that `figures.toml` of a package describes, by name, in order.
+    """Return the figures that `figures.toml` of a package describes, by name, in order.
 
     `words` stand for what is in braces, beside the file's own `[words]`; `each` has for the `each` of entries
     the words of each of its members: neighbours with the same one are written together, member by member.
@@ -57,7 +57,7 @@ def read_figures(
 
 @cache
 def read_toml(package: str, name: str) -> dict[str, Any]:
-    """A file of data that lies in a package."""
+    """Return a file of data that lies in a package."""
     return tomllib.loads(files(package).joinpath(name).read_text(encoding="utf-8"))
 
 
@@ -101,7 +101,7 @@ class FigureSums:
     """By parser, of a figure over several parses: what differs between parses and no document shows."""
 
     def page_values(self, parser: str) -> Floats:
-        """The value of each page; NaN where there is none."""
+        """Return the value of each page; NaN where there is none."""
         return (self.page_statistic or self.statistic)(self.sums[parser])
 
 
@@ -124,16 +124,16 @@ class DocumentSums:
 
     @property
     def n_counted(self) -> int:
-        """How many documents add something, for any parser: of the others there may be no truth."""
+        """Return how many documents add something, for any parser: of the others there may be no truth."""
         return int(np.any([np.any(own != 0, axis=1) for own in self.sums.values()], axis=0).sum())
 
     @property
     def n_types(self) -> int:
-        """How many types these documents are of; 0 where nothing is known about types."""
+        """Return how many types these documents are of; 0 where nothing is known about types."""
         return count_types(list(self.sums.values()), self.types)
 
     def interval(self, parser: str, *, new_types: bool = False) -> Interval | None:
-        """95 % confidence interval of a parser's score."""
+        """Return 95 % confidence interval of a parser's score."""
         info, top = self.figure.info, self.figure.info.top or 1.0
         bounds: Range = "positive" if info.top is None else "unit"
         ends = typed_interval(
@@ -147,13 +147,13 @@ class DocumentSums:
         return None if ends is None else (ends[0] * top, ends[1] * top)
 
     def range_over_types(self, parser: str) -> Interval | None:
-        """The lowest and the highest score of a parser on any document type."""
+        """Return the lowest and the highest score of a parser on any document type."""
         if self.types is None:
             return None
         return range_over_types(self.sums[parser], self.figure.statistic, self.types)
 
     def contrasts(self, pairs: Sequence[tuple[str, str]], *, new_types: bool = False) -> list[Contrast]:
-        """The differences of pairs, in which larger is better."""
+        """Return the differences of pairs, in which larger is better."""
         info, statistic = self.figure.info, self.figure.statistic
         scale = info.top or 1.0
         sign = (1.0 if info.higher_is_better else -1.0) / scale
@@ -170,13 +170,17 @@ class DocumentSums:
         return [self._scaled(contrast, scale) for contrast in found]
 
     def _scaled(self, contrast: Contrast, scale: float) -> Contrast:
-        """In the unit of the figure, with what differs between parses of the same pages."""
+        """Return a contrast in the unit of the figure, with the variation between parses of the same
+        pages.
+        """
         a, b = (self.figure.run_variance.get(name, RunVariance()) for name in (contrast.a, contrast.b))
         return contrast.times(scale).widened(a + b)
 
 
 def document_types(documents: Sequence[str], division: Division | None) -> list[str] | None:
-    """The type of each document, in order of first appearance; None where nothing is known about types."""
+    """Return the type of each document, in order of first appearance; None where nothing is known about
+    types.
+    """
     if division is None:
         return None
     of = dict(reversed(list(zip(documents, division.types, strict=True))))

@@ -38,7 +38,7 @@ _SKIPPED = pl.col("message").fill_null("").str.starts_with(NOT_JUDGED) & pl.col(
 
 
 def figure_sums(judge: str, tables: RunTables) -> list[FigureSums]:
-    """What the figures are made of, page by page."""
+    """Return the sums behind the figures, page by page."""
     levels = [{"level": level, "Level": level.capitalize()} for level in LEVELS]
     infos = read_figures(__package__, words={"judge": judge}, each={"level": levels})
     rows, _ = _table_rows(tables)
@@ -77,7 +77,7 @@ def figure_sums(judge: str, tables: RunTables) -> list[FigureSums]:
 
 
 def _table_rows(tables: RunTables) -> tuple[pl.DataFrame, int]:
-    """The scores of tables, with the complexity of each truth, and how many truths cannot be read."""
+    """Return the scores of tables, with the complexity of each truth, and how many truths cannot be read."""
     truths = (
         (sample, truth.id, truth_complexity(truth), truth.is_unread)
         for sample, text in tables.samples.select("sample", "truth").iter_rows()
@@ -92,7 +92,7 @@ def _table_rows(tables: RunTables) -> tuple[pl.DataFrame, int]:
 
 
 def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
-    """Every figure of the run: value, 95 % confidence interval, denominator."""
+    """Return every figure of the run: value, 95 % confidence interval, denominator."""
     sums = figure_sums(protocol.judge, tables)
     rows, n_unread = _table_rows(tables)
     semantic = rows.filter(pl.col("metric") == SEMANTIC)
@@ -128,7 +128,7 @@ def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
 
 
 def _open(ranking: Ranking) -> Ranking:
-    """The same pairs without a decision: tables that were not judged must win nothing for anybody."""
+    """Return the same pairs without a decision: tables that were not judged must win nothing for anybody."""
     open_: dict[str, Any] = {
         "best": None,
         "ranks": dict.fromkeys(ranking.ranks, (1, len(ranking.ranks))),
@@ -140,7 +140,7 @@ def _open(ranking: Ranking) -> Ranking:
 
 
 def _by_characters(protocol: SemanticOptions, tables: RunTables) -> Iterator[str]:
-    """Where the matcher was replaced, since an output kept it from answering."""
+    """Yield where the matcher was replaced, since an output kept it from answering."""
     replaced = tables.scores.filter((pl.col("metric") == SEMANTIC) & (pl.col("rule") == NGRAMS))
     if protocol.match != NGRAMS and not replaced.is_empty():
         pages = replaced.group_by("parser").agg(pl.col("sample").n_unique()).sort("parser")
@@ -149,7 +149,7 @@ def _by_characters(protocol: SemanticOptions, tables: RunTables) -> Iterator[str
 
 
 def histogram(semantic: pl.DataFrame, parser: str) -> dict[str, Any]:
-    """How many tables have which score, rounded; missed tables apart from those that score 0."""
+    """Return how many tables have which score, rounded; missed tables apart from those that score 0."""
     own = semantic.filter(pl.col("parser") == parser)
     scores = own["value"].drop_nulls().round().cast(pl.Int64).to_list()
     skipped = own.filter(_SKIPPED).height

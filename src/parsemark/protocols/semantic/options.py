@@ -45,5 +45,5 @@ class SemanticOptions(PageProtocol):
 
     @property
     def asks(self) -> bool:
-        """Whether a language model is asked."""
+        """Return whether a language model is asked."""
         return self.judge != READER or self.match != NGRAMS

@@ -73,7 +73,7 @@ Spent = tuple[float, float]  # what asking cost on this page, in dollars and sec
 
 
 def score_page(how: SemanticOptions, page: Page | None, prediction: Prediction) -> PageScores:
-    """All rows of a page."""
+    """Return all rows of a page."""
     out = PageScores()
     if page is None:
         return out
@@ -101,7 +101,9 @@ def score_page(how: SemanticOptions, page: Page | None, prediction: Prediction) 
 
 
 def _missing(metric: str, prediction: Prediction, why: str | None) -> Score:
-    """A truth without an answer: the parser failed, or missed it, or the matcher could not be asked."""
+    """Return a truth without an answer: the parser failed, or missed it, or the matcher could not be
+    asked.
+    """
     if prediction.status is not Status.OK:
         return Score(metric, None, prediction.status, prediction.message)
     if why is not None:
@@ -112,7 +114,9 @@ def _missing(metric: str, prediction: Prediction, why: str | None) -> Score:
 def _answers(
     how: SemanticOptions, truths: Sequence[Element], prediction: Prediction
 ) -> tuple[str, tuple[list[TruthAnswer], int, str | None, Spent]]:
-    """The rule; what answers each truth, how many tables answer none, why nothing was matched, the cost."""
+    """Return the rule; what answers each truth, how many tables answer none, why nothing was matched, the
+    cost.
+    """
     sure = [p for p in prediction.tables if is_positive(p.confidence)]
     if how.match == NGRAMS:
         return NGRAMS, (*deterministic_answers(truths, sure), None, (0.0, 0.0))
@@ -129,7 +133,7 @@ def _answers(
 def deterministic_answers(
     truths: Sequence[Element], pred: Sequence[Element]
 ) -> tuple[list[TruthAnswer], int]:
-    """By character 3-grams, with splits put together and merges cut apart."""
+    """Match by character 3-grams, with splits put together and merges cut apart."""
     matched = match_by_ngrams(truths, pred)
     by_id = {p.id: p for p in pred}
     of_truth = {t.id: t for t in truths}
@@ -149,7 +153,7 @@ def deterministic_answers(
 
 
 def _with_rivals(answers: Sequence[TruthAnswer], extra: Sequence[Element]) -> list[TruthAnswer]:
-    """Each answer with the surplus tables that say something else of its truth: a judge sees them all."""
+    """Add to each match the surplus tables that contradict its truth: a judge sees them all."""
     bags = [text_bag(element_text(a.truth)) if a.pred else None for a in answers]
     rivals: dict[int, list[tuple[Element, float]]] = {}
     for element in extra:
@@ -166,7 +170,7 @@ def _with_rivals(answers: Sequence[TruthAnswer], extra: Sequence[Element]) -> li
 
 
 def located_answers(truths: Sequence[Element], located: LocatedTruths, output: str) -> list[TruthAnswer]:
-    """By the spans that a language model pointed at; each text is a literal part of the output."""
+    """Match by the spans that a language model pointed at; each text is a literal part of the output."""
     answers = []
     shared = [span for spans in located.spans for span in spans]
     for truth, spans in zip(truths, located.spans, strict=True):
@@ -180,7 +184,9 @@ def located_answers(truths: Sequence[Element], located: LocatedTruths, output: s
 
 
 def output_text(prediction: Prediction) -> str:
-    """What can be seen of the whole output: as the parser gave it, or its elements one after the other."""
+    """Return the visible part of the whole output: as the parser returned it, or its elements one after the
+    other.
+    """
     if prediction.text:
         return visible(prediction.text)
     ordered = sorted(prediction.elements, key=lambda e: (e.order is None, e.order or 0))
@@ -188,7 +194,7 @@ def output_text(prediction: Prediction) -> str:
 
 
 def visible(text: str) -> str:
-    """What a person would see: no comments, scripts, embedded pictures, padding, nor attributes but spans.
+    """Return the visible content: no comments, scripts, embedded pictures, padding, nor attributes but spans.
 
     >>> visible('<td class="x" colspan="2" data-a="…">1<!-- 2 --></td> 3 < 4 > 2')
     '<td colspan="2">1</td> 3 < 4 > 2'
@@ -202,7 +208,7 @@ def visible(text: str) -> str:
 
 
 def _without_padding(text: str) -> str:
-    """Without what fills space and shows nothing: long blanks, empty tags, many empty rows."""
+    """Remove what fills space and shows nothing: long blanks, empty tags, many empty rows."""
     text = _BLANKS.sub(lambda blanks: blanks[0][:_LONGEST_BLANK], text)
     for _ in range(_DEEPEST_PADDING):
         shorter = _EMPTY_TAG.sub("", text)
@@ -213,13 +219,14 @@ def _without_padding(text: str) -> str:
 
 
 def source_of(element: Element) -> str:
-    """What an element says itself, or its grid as HTML."""
+    """Return the source of an element, or its grid as HTML."""
     said = element.html or element.latex
     return said or (write_table(element.table, "html") if element.table is not None else element.text or "")
 
 
 def truth_source(truth: Element) -> str:
-    """The truth as judges are shown it: LaTeX where there is any, since its rules say where headers end.
+    """Return the truth as judges are shown it: LaTeX where there is any, since its rules say where headers
+    end.
 
     Of a part of a table that goes on over pages, the LaTeX may be that of the whole; the part has its own.
     """
@@ -256,7 +263,7 @@ def _locate_some(how: SemanticOptions, truths: Sequence[str], output: str) -> Ju
 
 
 def _semantic(how: SemanticOptions, answers: Sequence[TruthAnswer]) -> tuple[dict[str, Score], Spent]:
-    """The score of each truth that has an answer."""
+    """Return the score of each truth that has an answer."""
     answered = [a for a in answers if a.pred]
     if how.judge == READER:
         return {a.truth.id: _read_by_rule(a) for a in answered}, (0.0, 0.0)
@@ -282,7 +289,9 @@ def _read_by_rule(answer: TruthAnswer) -> Score:
 
 
 def _of_all(answer: TruthAnswer, name: str, metric: str, expected: Table | str) -> Score:
-    """The score of what answers a truth; of several tables the mean, each as far as it is alike the truth."""
+    """Return the score of what answers a truth; of several tables the mean, each as far as it is alike the
+    truth.
+    """
     given = answer.table if answer.table is not None else answer.text
     found = get_metric(metric).score(TableInput(expected), TableInput(given))
     total, weights = found.value, 1.0
@@ -294,7 +303,7 @@ def _of_all(answer: TruthAnswer, name: str, metric: str, expected: Table | str) 
 
 
 def _verdict_score(verdict: PairVerdict, *, is_taken: bool) -> Score:
-    """What the judge says; `is_taken`: whether the endpoint takes the truth beside itself."""
+    """Return the judge's score; `is_taken`: whether the endpoint takes the truth beside itself."""
     if verdict.score is not None:
         return Score(SEMANTIC, verdict.score, message=" ".join(verdict.errors) or None)
     why = f"{verdict.status.value}: {verdict.message}"
@@ -311,13 +320,13 @@ def _teds(answer: TruthAnswer) -> Score:
 
 @lru_cache(maxsize=4)
 def _asker(how: SemanticOptions) -> Asker:
-    """One for each process; processes of one command share the answers and the limit on cost."""
+    """Return one for each process; processes of one command share the answers and the limit on cost."""
     options = AskOptions(concurrency=how.concurrency, max_cost_usd=how.max_cost or None)
     return Asker(AnswerStore(), options)
 
 
 def truth_complexity(truth: Element) -> str | None:
-    """`simple`, `moderate` or `complex`: what the corpus says, or by rule."""
+    """Return `simple`, `moderate` or `complex`: what the corpus says, or by rule."""
     said = truth.attributes.get("complexity")
     if isinstance(said, str):
         return said

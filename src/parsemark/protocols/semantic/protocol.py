@@ -25,13 +25,13 @@ class SemanticProtocol(SemanticOptions):
         return score_page(self, truth, prediction)
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
-        """What the figures are made of; see `figures.py`."""
+        """Return the sums behind the figures; see `figures.py`."""
         from parsemark.protocols.semantic.figures import figure_sums
 
         return figure_sums(self.judge, tables)
 
     def summarise(self, tables: RunTables) -> Summary:
-        """All figures of a run; see `figures.py`."""
+        """Return all figures of a run; see `figures.py`."""
         from parsemark.protocols.semantic.figures import summarise
 
         return summarise(self, tables)

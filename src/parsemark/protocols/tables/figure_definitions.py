@@ -15,12 +15,14 @@ SENSITIVITY = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 def short_name(metric: str) -> str:
-    """How a structure metric is called in the names of figures."""
+    """Return how a structure metric is called in the names of figures."""
     return SHORT_NAMES.get(metric, metric)
 
 
 def metric_metadata(metric: str) -> Metadata:
-    """What a metric says of itself; of one that is not installed here, its spec and what most metrics say."""
+    """Return the metadata of a metric; for one that is not installed here, its spec and the most common
+    values.
+    """
     try:
         return get_metric(metric).metadata
     except ParsemarkError:
@@ -28,7 +30,7 @@ def metric_metadata(metric: str) -> Metadata:
 
 
 def metric_words(metric: str, *, short: bool = False) -> str:
-    """How a structure metric is called on an axis, or `short` in a table's head."""
+    """Return how a structure metric is called on an axis, or `short` in a table's head."""
     metadata = metric_metadata(metric)
     name, bracket, options = metric.partition("(")
     label = (metadata.short_label if short else "") or metadata.label or name.replace("_", " ")
@@ -36,19 +38,21 @@ def metric_words(metric: str, *, short: bool = False) -> str:
 
 
 def metric_range(metric: str) -> tuple[float, float]:
-    """Its lowest and highest value; 0 and 1 where it has no bound."""
+    """Return its lowest and highest value; 0 and 1 where it has no bound."""
     low, high = metric_metadata(metric).range
     return (low if isfinite(low) else 0.0), (high if isfinite(high) else 1.0)
 
 
 def worst_value(metric: str) -> float:
-    """What a missed table has."""
+    """Return the value of a missed table."""
     low, high = metric_range(metric)
     return low if metric_metadata(metric).higher_is_better else high
 
 
 def figure_definitions(metrics: Sequence[str]) -> list[FigureInfo]:
-    """All figures of structure metrics, that of the ranking first, as they are shown: see `figures.toml`."""
+    """Return all figures of structure metrics, that of the ranking first, as they are shown: see
+    `figures.toml`.
+    """
     each = {
         "metric": [
             {"short": short_name(m), "score": metric_metadata(m).title, "label": metric_words(m, short=True)}

@@ -45,35 +45,35 @@ RankedStatistic = Callable[[NDArray[np.bool_], float], float | None]
 
 
 def f1_statistic(totals: Floats, empty: float = np.nan) -> Floats:
-    """F1 from (n_truth, n_pred, credit); `empty` if nothing is there and nothing was predicted."""
+    """Return F1 from (n_truth, n_pred, credit); `empty` if nothing is there and nothing was predicted."""
     value = f1(ratio(totals[..., 2], totals[..., 1]), ratio(totals[..., 2], totals[..., 0]))
     return np.where((totals[..., 0] == 0) & (totals[..., 1] == 0), empty, value)
 
 
 def _share(totals: Floats, of: int) -> Floats:
-    """Precision (of predictions, 1) or recall (of truths, 0) from the same columns."""
+    """Return precision (of predictions, 1) or recall (of truths, 0) from the same columns."""
     return ratio(totals[..., 2], totals[..., of])
 
 
 def weighted_f1_statistic(totals: Floats) -> Floats:
-    """WAvg(F1) of cTDaR from (n_truth, n_pred, hits at each threshold)."""
+    """Return WAvg(F1) of cTDaR from (n_truth, n_pred, hits at each threshold)."""
     scores = [f1_statistic(totals[..., [0, 1, 2 + k]]) for k in range(len(CTDAR_THRESHOLDS))]
     average: Floats = np.average(np.stack(scores), axis=0, weights=CTDAR_THRESHOLDS)
     return average
 
 
 def detected_above(theta: float) -> PageSums:
-    """What each prediction earns in detection: 1[J > θ]."""
+    """Return the detection credit of each prediction: 1[J > θ]."""
     return lambda matched: is_detected(matched.overlap, theta)
 
 
 def extraction_credit(matched: MatchedTables, metric: str, theta: float = THETA) -> Floats:
-    """What each prediction earns end to end: s · 1[J > θ]."""
+    """Return the end-to-end credit of each prediction: s · 1[J > θ]."""
     return matched.structure[metric] * is_detected(matched.overlap, theta)
 
 
 def page_sums(matched: MatchedTables, credit: Floats) -> Floats:
-    """(pages, 3): truths, positive predictions and credit of each page."""
+    """Return (pages, 3): truths, positive predictions and credit of each page."""
     sums = np.zeros((len(matched.pages.samples), 3))
     sums[:, 0] = matched.pages.n_truth
     use = matched.positive
@@ -90,7 +90,7 @@ class SumBuilder:
     infos: Mapping[str, FigureInfo]
 
     def all(self, metrics: Sequence[str]) -> list[FigureSums]:
-        """Every figure that adds up over pages."""
+        """Return every figure that adds up over pages."""
         found = self._three("td", "", detected_above(THETA))
         found += self._three("e0", "", lambda e: expected_detected(e.overlap, 0.0))
         found += self._three("e05", "", lambda e: expected_detected(e.overlap, 0.5))
@@ -136,21 +136,23 @@ def _weighted_sums(matched: MatchedTables) -> Floats:
 
 
 def _structure_sums(matched: MatchedTables, metric: str) -> Floats:
-    """(structure, tables found) of each page."""
+    """Return (structure, tables found) of each page."""
     earned = page_sums(matched, extraction_credit(matched, metric))[:, 2]
     hits = page_sums(matched, is_detected(matched.overlap, THETA))[:, 2]
     return np.stack([earned, hits], axis=1)
 
 
 def _false_tables(matched: MatchedTables) -> Floats:
-    """(tables predicted, 1) of each page without tables."""
+    """Return (tables predicted, 1) of each page without tables."""
     n_pred = page_sums(matched, np.zeros_like(matched.overlap))[:, 1]
     sums: Floats = np.stack([n_pred, np.ones(len(n_pred))], axis=1) * matched.pages.negative[:, None]
     return sums
 
 
 def ranked_figures(matched: MatchedTables) -> dict[str, Figure]:
-    """AP, AP weighted by structure and D-ECE; without confidences they are there too, without a value."""
+    """Return AP, AP weighted by structure and D-ECE; without confidences they are there too, without a
+    value.
+    """
     hit, read = is_detected(matched.overlap, THETA), matched.readable
     names = {"ap": (matched, hit)}
     names |= {f"ap_{short_name(m)}": (read, extraction_credit(read, m)) for m in matched.structure}
@@ -164,7 +166,9 @@ def ranked_figures(matched: MatchedTables) -> dict[str, Figure]:
 
 
 def _calibration_error(matched: MatchedTables, hit: Floats, chosen: NDArray[np.bool_]) -> Figure:
-    """D-ECE is never too small by chance, only too large: the lower end of its interval allows for that."""
+    """Return D-ECE and its interval, whose lower end allows for the error: chance makes D-ECE too large,
+    never too small.
+    """
 
     def of_used(use: NDArray[np.bool_], _: float) -> float | None:
         return d_ece(matched.confidence[use & chosen], hit[use & chosen])
@@ -178,7 +182,7 @@ def _calibration_error(matched: MatchedTables, hit: Floats, chosen: NDArray[np.b
 
 
 def curves(matched: MatchedTables) -> dict[str, list[list[float]]]:
-    """Points (recall, precision, confidence): thresholded, expected, and weighted by each metric."""
+    """Return points (recall, precision, confidence): thresholded, expected, and weighted by each metric."""
     if not matched.has_confidence:
         return {}
     credit = {
@@ -191,14 +195,14 @@ def curves(matched: MatchedTables) -> dict[str, list[list[float]]]:
 
 
 def reliability(matched: MatchedTables) -> list[dict[str, Any]]:
-    """The bins of confidence, as plain data."""
+    """Return the bins of confidence, as plain data."""
     if not matched.has_confidence:
         return []
     return [asdict(b) for b in reliability_bins(matched.confidence, is_detected(matched.overlap, THETA))]
 
 
 def risk_over_coverage(matched: MatchedTables) -> dict[str, Any]:
-    """Risk over coverage if only the most confident predictions are taken, as plain data."""
+    """Return the risk over coverage if only the most confident predictions are taken, as plain data."""
     found = None
     if matched.has_confidence:
         sure = matched.confidence > MIN_CONFIDENCE
@@ -210,7 +214,7 @@ def risk_over_coverage(matched: MatchedTables) -> dict[str, Any]:
 
 
 def _average_precision(matched: MatchedTables, credit: Floats) -> Figure:
-    """Average precision; no value without truths."""
+    """Return the average precision; no value without truths."""
 
     def of_used(use: NDArray[np.bool_], n_truth: float) -> float | None:
         return average_precision(matched.confidence[use], credit[use], n_truth) if n_truth else None
@@ -219,7 +223,7 @@ def _average_precision(matched: MatchedTables, credit: Floats) -> Figure:
 
 
 def _jackknifed(matched: MatchedTables, compute: RankedStatistic, n: float) -> Figure:
-    """A figure of a ranked list, with the interval of what it is without each document in turn."""
+    """Return a figure of a ranked list, with the interval of what it is without each document in turn."""
     truths, names = sum_by_cluster(matched.pages.n_truth[:, None], matched.pages.documents)
     position = {name: k for k, name in enumerate(names)}
     document = np.array([position[matched.pages.documents[p]] for p in matched.page], dtype=int)
@@ -248,7 +252,7 @@ def _points(matched: MatchedTables, credit: Floats) -> list[list[float]]:
 
 
 def table_slices(truths: TruthPages, matched: Mapping[str, MatchedTables]) -> list[Slice]:
-    """The tables with each value of each attribute.
+    """Return the tables with each value of each attribute.
 
     A table attribute selects true tables, so only recall, and recall weighted by structure, are defined. What
     cannot be read has no structure.
@@ -272,7 +276,7 @@ def table_slices(truths: TruthPages, matched: Mapping[str, MatchedTables]) -> li
 
 
 def _credits(matched: Mapping[str, MatchedTables]) -> Iterator[tuple[str, MatchedTables, dict[str, Floats]]]:
-    """What each parser earns by finding tables, and by reading those that can be read."""
+    """Yield each parser's credit for finding tables, and for reading those that are readable."""
     for parser, own in matched.items():
         yield parser, own, {"td_recall": is_detected(own.overlap, THETA)}
         read = own.readable
@@ -280,7 +284,7 @@ def _credits(matched: Mapping[str, MatchedTables]) -> Iterator[tuple[str, Matche
 
 
 def _recall(matched: MatchedTables, asked: list[int], credit: Floats, inside: NDArray[np.bool_]) -> Figure:
-    """Recall, or end-to-end recall, of tables on these pages; a table that was not found counts 0."""
+    """Return recall, or end-to-end recall, of tables on these pages; a table that was not found counts 0."""
     sums = np.zeros((len(matched.pages.samples), 2))
     np.add.at(sums[:, 0], matched.page[inside], credit[inside])
     np.add.at(sums[:, 1], asked, 1.0)

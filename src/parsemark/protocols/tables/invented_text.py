@@ -13,8 +13,8 @@ MAX_CULPRITS = 20
 
 
 def invented_text(prediction: Prediction, page_text: str) -> tuple[float | None, float | None, list[str]]:
-    """Shares of characters and numbers of a prediction's tables that the page's text layer does not contain
-    (None where there are none at all), and the first of them.
+    """Return shares of characters and numbers of a prediction's tables that the page's text layer does not
+    contain (None where there are none at all), and the first of them.
 
     Characters are counted in words (runs of letters and digits): a word is present if the page's text
     without white space and signs contains it, so hyphenation and letter spacing in the text layer do not
@@ -42,7 +42,9 @@ def _letters_and_numbers(page_text: str) -> tuple[str, frozenset[str]]:
 
 
 def _fold(text: str) -> str:
-    """Compatibility forms, case and accents folded: text layers often hold accents as separate glyphs."""
+    """Return compatibility forms, case and accents folded: text layers often hold accents as separate
+    glyphs.
+    """
     if text.isascii():
         return text.casefold()
     return without_accents(text).casefold()

@@ -26,7 +26,7 @@ _ARRAYS = ("page", "overlap", "confidence", "positive", "count")
 
 
 def is_by_place(rule: str) -> bool:
-    """Whether a rule finds tables without looking at their content."""
+    """Return whether a rule finds tables without looking at their content."""
     return rule.startswith((BOX_RULE, ORDER_RULE))
 
 
@@ -47,7 +47,7 @@ class TruthPages:
 
     @classmethod
     def of(cls, tables: RunTables) -> TruthPages:
-        """Pages of a run that have a truth, which is read some pages at a time."""
+        """Return pages of a run that have a truth, which is read some pages at a time."""
         known = tables.read("samples", "sample", "n_tables", where=pl.col("n_tables").is_not_null())
         known = known.sort("sample")
         places = tables.places.among(known["sample"])
@@ -71,14 +71,14 @@ class TruthPages:
 
     @cached_property
     def readable(self) -> TruthPages:
-        """The same pages without the tables that cannot be read."""
+        """Return the same pages without the tables that cannot be read."""
         n_truth = self.n_truth.copy()
         for page, _ in self.unread:
             n_truth[page] -= 1
         return replace(self, n_truth=n_truth, unread=frozenset())
 
     def frame(self) -> pl.DataFrame:
-        """`sample`, and its position as `page`."""
+        """Return `sample`, and its position as `page`."""
         columns = {"sample": self.samples, "page": range(len(self.samples))}
         return pl.DataFrame(columns, schema={"sample": pl.String, "page": pl.Int64})
 
@@ -101,12 +101,12 @@ class MatchedTables:
 
     @property
     def n_truth(self) -> float:
-        """Number of true tables."""
+        """Return the number of true tables."""
         return float(self.pages.n_truth.sum())
 
     @cached_property
     def readable(self) -> MatchedTables:
-        """The same without true tables that cannot be read, and without what answers them."""
+        """Return the same without true tables that cannot be read, and without what answers them."""
         if not self.pages.unread:
             return self
         pairs = zip(self.page.tolist(), self.truth, strict=True)
@@ -120,7 +120,7 @@ class MatchedTables:
 def gather(
     pages: TruthPages, tables: RunTables, metrics: Sequence[str], rules: Sequence[str]
 ) -> dict[tuple[str, str], MatchedTables]:
-    """What is matched in a run, by rule and parser, also of those that answer nothing.
+    """Return the matches of a run by rule and parser, with unmatched tables.
 
     The rows are read some pages at a time, and only what statistics need of them is kept.
     """
@@ -151,7 +151,7 @@ _KEPT = {
 def _answers(
     matches: pl.DataFrame, scores: pl.DataFrame, place: pl.DataFrame, metrics: Sequence[str]
 ) -> pl.DataFrame:
-    """One row for each match that has a prediction, with the value of each metric."""
+    """Return one row for each match that has a prediction, with the value of each metric."""
     first = pl.col("truth").list.first()
     rows = (
         matches.with_columns(pl.col("truth", "pred").cast(pl.List(pl.String)))
@@ -177,7 +177,8 @@ def _answers(
 def _evidence(
     pages: TruthPages, parts: list[pl.DataFrame], metrics: Sequence[str], names: dict[str, str]
 ) -> MatchedTables:
-    """MatchedTables of the rows of one parser under one rule, whose `value0`, `value1`, … are of the metrics.
+    """Return the matched tables of the rows of one parser under one rule, whose `value0`, `value1`, … are of
+    the metrics.
 
     Of ids that were seen (`names`) equal ones are held once.
     """

@@ -59,7 +59,8 @@ _MARK = re.compile(r"\s*(?:[^\w\s]+|\(?(?:\d{1,3}|[A-Za-z]|[ivxlcIVXLC]+)[.):])?
 
 
 def is_evident(table: Table) -> bool:
-    """Whether what a parser calls a table is matched for one: two rows that say something in two columns.
+    """Return whether what a parser calls a table is matched for one: two rows that say something in two
+    columns.
 
     The marks of a list say nothing, and an item of a list is one text though it was cut at its blanks.
     """
@@ -76,7 +77,8 @@ def is_evident(table: Table) -> bool:
 
 
 def known_matches(matches: Iterable[Match]) -> Iterator[Match]:
-    """The matches of a page that may have more tables than its truth: what answers none may be one of those.
+    """Yield the matches of a page that may have more tables than its truth: what answers none may be one of
+    those.
 
     A prediction that overlaps a true table so little that this is not found is no answer to it either.
     """
@@ -103,7 +105,7 @@ class PageScorer:
     """Scores of plain pairs, which several rules ask for."""
 
     def run(self, page_text: str | None) -> PageScores:
-        """All rows of the page."""
+        """Return all rows of the page."""
         if self.page is not None:
             self._match(self.page.tables)
         positive = [p for p in self.prediction.tables if is_positive(p.confidence)]

@@ -70,7 +70,7 @@ def _join_pieces(truth: Element, pieces: Sequence[Element]) -> Element | None:
 
 
 def errors_of_matches(run: ScoredTables) -> pl.DataFrame:
-    """Missed, partly found, invented, split and merged tables: `sample`, `parser`, `element`, `error`.
+    """Return missed, partly found, invented, split and merged tables: `sample`, `parser`, `element`, `error`.
 
     Splits and merges are those that matching by characters sees, since the others pair one with one. A table
     that was merged is not counted as missed once more.
@@ -92,12 +92,12 @@ def errors_of_matches(run: ScoredTables) -> pl.DataFrame:
 
 
 def _elements(matches: pl.DataFrame, side: str, error: str) -> pl.DataFrame:
-    """Each element of one side of some matches, with the type of its error."""
+    """Return each element of one side of some matches, with its error type."""
     return matches.explode(side).select("sample", "parser", element=side, error=pl.lit(error))
 
 
 def explain_pair(truth: Element, pred: Element) -> Explanation | None:
-    """What `reader` says about a pair of tables; None for tables that are too large."""
+    """Explain the score of `reader` for a pair of tables; return None for tables that are too large."""
     left, right = _content(truth), _content(pred)
     if left is None or right is None:
         return None

@@ -65,12 +65,12 @@ class TablesProtocol(PageProtocol):
 
     @property
     def whole_documents(self) -> bool:
-        """Whether the pages of a document are scored together."""
+        """Return whether the pages of a document are scored together."""
         return self.scope == "document"
 
     @property
     def all_metrics(self) -> tuple[str, ...]:
-        """The metrics that score pairs, that of the ranking first, as their names are stored."""
+        """Return the metrics that score pairs, that of the ranking first, as their names are stored."""
         named = [str(get_metric(spec)) for spec in self.metrics]
         default = PRIMARY_METRIC if PRIMARY_METRIC in named else named[0]
         first = str(get_metric(self.rank_by)) if self.rank_by else default
@@ -85,13 +85,13 @@ class TablesProtocol(PageProtocol):
         return PageScorer(self.all_metrics, truth, prediction, self.match == "order").run(page_text)
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
-        """What the figures under the rule of the leaderboard are made of; see `figures.py`."""
+        """Return the sums behind the figures under the leaderboard's rule; see `figures.py`."""
         from parsemark.protocols.tables.summary import RunMatches
 
         return RunMatches.of(self.seen(tables), self.rule, self.all_metrics[0]).figure_sums()
 
     def summarise(self, tables: RunTables) -> Summary:
-        """All figures of a run; see `summary.py`."""
+        """Return all figures of a run; see `summary.py`."""
         from parsemark.protocols.tables.summary import summarise
 
         return summarise(
@@ -99,7 +99,9 @@ class TablesProtocol(PageProtocol):
         )
 
     def fixed_specs(self, summary: Summary, parser: str) -> list[str]:
-        """By place where truth and parser give places, and by text, which every parser has."""
+        """Return two matching rules: by place where truth and parser have places, and by text, which every
+        parser has.
+        """
         if self.rule != "auto":
             return [str(self)]
         can_be_placed = "bbox" in summary.details.get("by_rule", {}).get(parser, {})
@@ -114,11 +116,11 @@ class TablesProtocol(PageProtocol):
 
     @property
     def rule(self) -> str:
-        """The rule of the leaderboard, `auto` where the data decide."""
+        """Return the rule of the leaderboard, `auto` where the data decide."""
         return "ngrams" if self.whole_documents else self.match
 
     def seen(self, tables: RunTables) -> RunTables:
-        """The tables of a run as this protocol looks at them."""
+        """Return the tables of a run as this protocol looks at them."""
         if not self.whole_documents:
             return tables
         from parsemark.protocols.whole_documents import joined_samples

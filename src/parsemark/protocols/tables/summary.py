@@ -97,24 +97,24 @@ class RunMatches:
         return cls(tables, pages, metrics, plain, ranked, without, rule)
 
     def applies(self, rule: str, parser: str) -> bool:
-        """Whether a rule can say anything about a parser."""
+        """Return whether a rule can say anything about a parser."""
         return rule != BOX_RULE or (parser not in self.without_boxes and not self.pages.n_unboxed)
 
     @property
     def has_truth(self) -> bool:
-        """Whether any page of the run has a truth."""
+        """Return whether any page of the run has a truth."""
         return bool(self.pages.samples)
 
     @cached_property
     def infos(self) -> dict[str, FigureInfo]:
-        """All figures by name, the main ones first."""
+        """Return all figures by name, the main ones first."""
         listed = [*figure_definitions(self.metrics), *(f.info for f in run_sums(self.tables))]
         if not self.has_truth:
             listed = [i.model_copy(update={"main": i.main or i.name in WITHOUT_TRUTH}) for i in listed]
         return {info.name: info for info in sorted(listed, key=lambda info: not info.main)}
 
     def figure_sums(self, rule: str | None = None) -> list[FigureSums]:
-        """The figures that add up over pages, under a rule; those that need no rule come last."""
+        """Return the figures that add up over pages, under a rule; those that need no rule come last."""
         matched = self.by_rule[rule or self.rule]
         found = SumBuilder(matched, self.infos).all(self.metrics) if matched else []
         if rule:
@@ -129,7 +129,7 @@ class RunMatches:
 def summarise(
     protocol: PageProtocol, tables: RunTables, rule: str, rank_by: str, *, is_whole: bool
 ) -> Summary:
-    """Every figure of the run: value, 95 % confidence interval, denominator.
+    """Return every figure of the run: value, 95 % confidence interval, denominator.
 
     By the rule `auto` the data decide how the leaderboard matches; `is_whole` says that a truth is of a whole
     document, not of a page.
@@ -164,7 +164,9 @@ def summarise(
 
 
 def _metrics(tables: RunTables, rank_by: str) -> tuple[str, ...]:
-    """The metrics of pairs: that of the ranking first, then as they are usually named, then by name."""
+    """Return the metrics of pairs: that of the ranking first, then as they are usually named, then by
+    name.
+    """
     named = tables.read("scores", pl.col("metric").unique(), where=pl.col("element") != PAGE_LEVEL)
     present = set(named["metric"]) or set(SHORT_NAMES)
     known = [metric for metric in dict.fromkeys([rank_by, *SHORT_NAMES]) if metric in present]
@@ -172,13 +174,14 @@ def _metrics(tables: RunTables, rank_by: str) -> tuple[str, ...]:
 
 
 def _page_values(tables: RunTables, metric: str) -> pl.DataFrame:
-    """What was measured of whole pages: `sample`, `parser`, `value`."""
+    """Return the values measured on whole pages: `sample`, `parser`, `value`."""
     of_pages = (pl.col("element") == PAGE_LEVEL) & (pl.col("metric") == metric)
     return tables.read("scores", "sample", "parser", pl.col("value").cast(pl.Float64), where=of_pages)
 
 
 def _without_boxes(tables: RunTables) -> tuple[str, ...]:
-    """The parsers less than half of whose tables have a box; one that leaves out some does without them.
+    """Return the parsers less than half of whose tables have a box; one that leaves out some does without
+    them.
 
     A run of which that was not recorded has boxes where it was matched by them.
     """
@@ -192,7 +195,7 @@ def _without_boxes(tables: RunTables) -> tuple[str, ...]:
 
 
 def _counts(run: RunMatches, whole: str) -> dict[str, int]:
-    """What the truth has; `whole` names what one truth is of."""
+    """Return the counts of the truth; `whole` names what one truth belongs to."""
     counts = {f"{whole} with truth": len(run.pages.samples)}
     if run.has_truth:
         counts["tables"] = int(run.pages.n_truth.sum())
@@ -210,7 +213,7 @@ def _parser_figures(run: RunMatches, sums: list[FigureSums], parser: str) -> dic
 
 
 def _pieces(run: RunMatches, parser: str) -> dict[str, Figure]:
-    """How many true tables came merged with another, or in pieces."""
+    """Return how many true tables came merged with another, or in pieces."""
     of_parser = (pl.col("parser") == parser) & (pl.col("rule") == NGRAM_RULE)
     n = run.pages.readable.n_truth.sum()
     merged, kind = pl.col("truth").list.len().cast(pl.Int64) - 1, pl.col("kind")
@@ -221,7 +224,7 @@ def _pieces(run: RunMatches, parser: str) -> dict[str, Figure]:
 
 
 def _rule_figures(run: RunMatches, sums: list[FigureSums], rule: str, parser: str) -> dict[str, Any]:
-    """The figures under one rule as plain data."""
+    """Return the figures under one rule as plain data."""
     found = parser_figures(sums, parser) | ranked_figures(run.ranked[rule][parser])
     return {name: figure.model_dump() for name, figure in found.items()}
 
@@ -236,7 +239,7 @@ def _failures(tables: RunTables) -> dict[str, dict[str, int]]:
 
 
 def _notes(run: RunMatches, *, is_rule_chosen: bool) -> list[str]:
-    """How tables were matched, and scores that could not be computed, for the reader of the table."""
+    """Return how tables were matched, and scores that could not be computed, for the reader of the table."""
     notes = []
     if run.has_truth:
         notes = [*_match_notes(run, is_rule_chosen), *_unread(run), *_doubtful_negatives(run)]
@@ -253,7 +256,7 @@ def _notes(run: RunMatches, *, is_rule_chosen: bool) -> list[str]:
 
 
 def _found(run: RunMatches) -> list[str]:
-    """What each parser found in so few documents that nothing follows for others."""
+    """Return notes on tables found in so few documents that nothing follows for others."""
     n_tables = int(run.pages.n_truth.sum())
     if not n_tables or len(set(run.pages.documents)) >= FEWEST_DOCUMENTS:
         return []
@@ -289,7 +292,7 @@ def _match_notes(run: RunMatches, is_rule_chosen: bool) -> list[str]:
 
 
 def _unread(run: RunMatches) -> list[str]:
-    """True tables that cannot be read, and what of them counts."""
+    """Return notes on unreadable true tables, and on what of them counts."""
     if not run.pages.unread:
         return []
     n, n_tables = len(run.pages.unread), int(run.pages.n_truth.sum())
@@ -302,7 +305,7 @@ def _unread(run: RunMatches) -> list[str]:
 
 
 def _doubtful_negatives(run: RunMatches) -> list[str]:
-    """Pages without a table in the truth on which most engines find one: perhaps it is the truth."""
+    """Return pages without a table in the truth on which most engines find one: perhaps it is the truth."""
     negative = [s for s, n in zip(run.pages.samples, run.pages.n_truth, strict=True) if n == 0]
     found = _page_values(run.tables, EVIDENT_TABLES).filter(
         (pl.col("value") > 0) & pl.col("sample").is_in(negative)
@@ -321,7 +324,7 @@ def _doubtful_negatives(run: RunMatches) -> list[str]:
 
 
 def _agreement(run: RunMatches, parser: str) -> dict[str, Figure]:
-    """How well content-Jaccard > θ tells what IoU > θ says (their Table 5)."""
+    """Return how well content-Jaccard > θ tells what IoU > θ says (their Table 5)."""
     if BOX_RULE not in run.by_rule or not run.applies(BOX_RULE, parser):
         return {}
     by_box, by_content = run.by_rule[BOX_RULE][parser], run.by_rule[CONTENT_RULE][parser]

@@ -12,7 +12,7 @@ DIGITS = 4  # of the numbers in the site's charts: finer than a pixel, and half 
 
 
 def chart_to_json(chart: Chart) -> dict[str, Any]:
-    """Plain data; fields that hold nothing are left out."""
+    """Return plain data; fields that hold nothing are left out."""
     return {
         **_known(chart),
         "x": _known(chart.x),

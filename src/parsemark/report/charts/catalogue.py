@@ -22,7 +22,7 @@ CURVES = ("severity",)  # attributes whose values are steps of one quantity, dra
 
 
 def all_sections(source: RunSource) -> list[Section]:
-    """Every section that has at least one figure: those of every protocol, and the protocol's own."""
+    """Return every section that has at least one figure: those of every protocol, and the protocol's own."""
     counts = Counter((part.scope, part.attribute) for part in source.summary.slices)
     names = [name for name, n in counts.items() if n > 1]
     names.sort(key=lambda name: (name[1] != "complexity", name[0] == "page", name[1]))
@@ -35,7 +35,9 @@ def all_sections(source: RunSource) -> list[Section]:
 
 
 def stored_sections(source: RunSource, *, first: bool) -> list[Section]:
-    """The same; sections and charts of a run's second protocol carry its name, since keys must not meet."""
+    """Return the same; sections and charts of a run's second protocol carry its name, since keys must not
+    meet.
+    """
     sections = all_sections(source)
     if first:
         return sections
@@ -99,14 +101,14 @@ def _against(
 
 
 def _point(parser: RunParser, x: float, y: float, low: float | None, high: float | None) -> Series:
-    """A parser as a point with its interval, which leads to its page."""
+    """Return a parser as a point with its interval, which leads to its page."""
     ends = [() if end is None else (end,) for end in (low, high)]
     name, links = parser.name, (parser.href,)
     return Series(name, "points", (x,), (y,), parser=name, low=ends[0], high=ends[1], links=links)
 
 
 def pareto_front(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The points that no other beats in both, from the fastest to the best.
+    """Return the points that no other beats in both, from the fastest to the best.
 
     >>> pareto_front([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)])
     [(1, 0.5), (3, 0.9)]
@@ -119,7 +121,7 @@ def pareto_front(points: list[tuple[float, float]]) -> list[tuple[float, float]]
 
 
 def time_per_page(source: RunSource) -> Chart | None:
-    """Median CPU time of a page, with the range of nine pages in ten."""
+    """Return the median CPU time of a page, with the range of nine pages in ten."""
     known = source.parses.filter(pl.col("cpu_s").is_not_null())
     cpu_s = pl.col("cpu_s")
     shares = {"low": cpu_s.quantile(0.05, "linear"), "high": cpu_s.quantile(0.95, "linear")}
@@ -134,7 +136,7 @@ def time_per_page(source: RunSource) -> Chart | None:
 
 
 def breakdown(source: RunSource, scope: str, attribute: str) -> Chart | None:
-    """One attribute: a group of bars for each value, a bar for each parser."""
+    """Return one attribute: a group of bars for each value, a bar for each parser."""
     parts = {p.value: p for p in source.summary.slices if (p.scope, p.attribute) == (scope, attribute)}
     values = _ordered(set(parts))
     info = source.summary.info(source.slice_figure(scope))

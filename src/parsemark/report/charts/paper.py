@@ -124,7 +124,7 @@ def _label_box(x: float, y: float, width: float, place: Place) -> Rectangle:
 
 
 def _shared(a: Rectangle, b: Rectangle) -> float:
-    """The area that two rectangles share."""
+    """Return the area that two rectangles share."""
     return max(0.0, min(a[2], b[2]) - max(a[0], b[0])) * max(0.0, min(a[3], b[3]) - max(a[1], b[1]))
 
 
@@ -133,13 +133,13 @@ def _legend_names(chart: Chart) -> list[str]:
 
 
 def _legend_columns(chart: Chart) -> int:
-    """As many as the longest name leaves room for."""
+    """Return the number of columns that the longest name leaves room for."""
     longest = max((len(name) for name in _legend_names(chart)), default=1)
     return max(1, min(4, LEGEND_CHARACTERS // (longest + 6)))
 
 
 def plain(text: str, longest: int = 60) -> str:
-    """Text that matplotlib does not read as a formula, and that a parser's name cannot break."""
+    """Return text that matplotlib does not read as a formula, and that a parser's name cannot break."""
     printable = "".join(c if c.isprintable() else "�" for c in text)
     return printable[:longest].replace("$", r"\$")
 
@@ -172,7 +172,7 @@ def _draw(axes: Axes, s: Series, colour: str, label: str, chart: Chart) -> None:
 
 
 def _spacing(chart: Chart) -> float:
-    """The width of a bin: bins without a bar have a point of the line beside."""
+    """Return the width of a bin: bins without a bar have a point of the line beside."""
     places = sorted({float(x) for s in chart.series if s.mark != "points" for x in s.x})
     return min((b - a for a, b in pairwise(places)), default=0.1)
 

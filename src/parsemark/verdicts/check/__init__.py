@@ -115,7 +115,7 @@ def _n_judged(seen: Sequence[SeenPage]) -> int:
 
 
 def _seen(pdf: Path, number: int, *, ocr: bool) -> SeenPage:
-    """What can be seen on a page; one that cannot be read costs itself alone."""
+    """Return the visible content of a page; an unreadable page affects only itself."""
     try:
         return seen_page(pdf, number, ocr=ocr)
     except PdfError as error:
@@ -129,7 +129,7 @@ def _text_of(prediction: Prediction) -> str:
 def _paired(
     seen: Sequence[SeenPage], given: GivenOutput, parts: Sequence[PagePart]
 ) -> Iterator[tuple[tuple[int, SeenPage], _OwnOutput]]:
-    """Each page with its number, and with what the output has of it."""
+    """Yield each page with its number, and with its part of the output."""
     by_number = {page.number: page for page in given.pages}
     for number, page in enumerate(seen, start=1):
         if given.is_whole:
@@ -170,7 +170,9 @@ class _OwnOutput:
         self._first = None if given is None else given.first_line
 
     def line_of(self, span: tuple[int, int] | None) -> int | None:
-        """The line of the file in which a place of the page's text stands; None if there are no lines."""
+        """Return the line of the file in which a place of the page's text stands; None if there are no
+        lines.
+        """
         if span is None or self._first is None:
             return None
         place = self._part.place_of(span[0])
@@ -178,7 +180,9 @@ class _OwnOutput:
 
 
 def _with_whole_words(seen: Sequence[SeenPage], said: frozenset[str]) -> Iterator[SeenPage]:
-    """The pages, with words that a hyphen parts at the end of one put together as the output has them."""
+    """Yield the pages, with words that a hyphen parts at the end of one put together as the output has
+    them.
+    """
     pages = list(seen)
     for k in range(len(pages) - 1):
         last = next((w for w in reversed(pages[k].words) if w.shown and not w.edge), None)
@@ -225,7 +229,7 @@ def _missing(number: int, evidence: PageEvidence, n_words: int) -> CheckFinding:
 def _page_findings(
     number: int, seen: SeenPage, evidence: PageEvidence, own: _OwnOutput
 ) -> Iterator[tuple[CheckFinding, tuple[int, ...]]]:
-    """Findings with the words of the page that they are about."""
+    """Yield findings with the words of the page that they are about."""
     comparison = evidence.comparison
     texts = [atom.text for atom in comparison.page]
     for found in evidence.findings:
@@ -257,7 +261,9 @@ def _page_findings(
 
 
 def _is_bracketed(text: str, said: str) -> bool:
-    """Whether a word has TeX's angle brackets, which text layers give as `h` and `i`, and the output none."""
+    """Return whether a word has TeX's angle brackets, which text layers give as `h` and `i`, and the output
+    none.
+    """
     return text == f"h{said}i" and bool(said)
 
 
@@ -272,7 +278,7 @@ def _of_words(kind: FindingKind, number: int, found: WordFinding, own: _OwnOutpu
 def _altered(
     number: int, evidence: PageEvidence, own: _OwnOutput, words: Sequence[int], is_a_number: bool
 ) -> CheckFinding:
-    """Altered words in a row, or one number."""
+    """Return altered words in a row, or one number."""
     comparison = evidence.comparison
     texts = [atom.text for atom in comparison.page]
     said = " ".join(text for text, _ in groupby(comparison.said.get(i, "") for i in words) if text)
@@ -310,7 +316,7 @@ def _severity(kind: FindingKind, n_words: int, n_numbers: int) -> Severity:
 def _merged(
     found: Sequence[tuple[CheckFinding, tuple[int, ...]]], evidence: PageEvidence
 ) -> Iterator[CheckFinding]:
-    """Findings, with lost or moved lines that follow each other as one."""
+    """Yield findings, with lost or moved lines that follow each other as one."""
     open_one: CheckFinding | None = None
     last = -1
     for finding, words in found:

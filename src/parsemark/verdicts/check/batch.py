@@ -50,7 +50,7 @@ class BatchSummary:
     """The first documents that could not be checked, with the reason."""
 
     def to_json(self) -> dict[str, Any]:
-        """The sums as plain data."""
+        """Return the sums as plain data."""
         return {
             "schema_version": SCHEMA_VERSION,
             **{name: getattr(self, name) for name in ("documents", "pages", "words", "worst", "failed")},
@@ -101,7 +101,7 @@ def check_folder(
 
 
 def pdf_names(folder: Path) -> list[Path]:
-    """The PDFs below a folder, relative to it."""
+    """Return the PDFs below a folder, relative to it."""
     inside = folder.resolve()
     found = (path for path in folder.rglob("*") if path.suffix.lower() == ".pdf" and path.is_file())
     return sorted(path.relative_to(folder) for path in found if path.resolve().is_relative_to(inside))
@@ -114,7 +114,7 @@ def _ends_with_newline(path: Path) -> bool:
 
 
 def output_of(outputs: Path, name: Path) -> Path | None:
-    """The output of a PDF: a file of its name, or a folder; None if there is none."""
+    """Return the output of a PDF: a file of its name, or a folder; None if there is none."""
     base = outputs / name.with_suffix("")
     places = [base.with_name(base.name + suffix) for suffix in _SUFFIXES]
     places += [outputs / name.with_name(name.name + suffix) for suffix in _SUFFIXES]
@@ -124,7 +124,7 @@ def output_of(outputs: Path, name: Path) -> Path | None:
 
 
 def _key(pdf: Path, output: Path | None, ocr: str) -> str:
-    """Of the state of both files."""
+    """Return a key of the state of both files."""
     files = [pdf] if output is None else [pdf, output]
     if output is not None and output.is_dir():
         files += sorted(output.iterdir())
@@ -145,7 +145,7 @@ def _result(pdf: Path, output: Path | None, ocr: Literal["auto", "off"]) -> dict
 
 
 def results(out: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a batch, the last one of each document last; broken ones are passed over."""
+    """Yield the lines of a batch, the last one of each document last; broken ones are passed over."""
     path = out / RESULTS
     if not path.exists():
         return
@@ -160,7 +160,7 @@ def results(out: Path) -> Iterator[dict[str, Any]]:
 
 
 def latest(out: Path, documents: set[str]) -> Iterator[dict[str, Any]]:
-    """The newest line of each of these documents."""
+    """Yield the newest line of each of these documents."""
     newest = {line["document"]: number for number, line in enumerate(results(out))}
     for number, line in enumerate(results(out)):
         if newest[line["document"]] == number and line["document"] in documents:
@@ -168,7 +168,7 @@ def latest(out: Path, documents: set[str]) -> Iterator[dict[str, Any]]:
 
 
 def summarise(out: Path, documents: set[str], limits: Mapping[str, Limit]) -> BatchSummary:
-    """Sum up the results of some documents."""
+    """Return the sum up the results of some documents."""
     found = BatchSummary()
     worst: list[tuple[tuple[int, int], str, dict[str, Any]]] = []
     for line in latest(out, documents):
@@ -200,7 +200,7 @@ def summarise(out: Path, documents: set[str], limits: Mapping[str, Limit]) -> Ba
 
 
 def exceeded_limits(line: Mapping[str, Any], limits: Mapping[str, Limit]) -> list[str]:
-    """The limits that a stored result exceeds."""
+    """Return the limits that a stored result exceeds."""
     from parsemark.verdicts.check.report import CheckedPage, CheckFinding
 
     pages = tuple(

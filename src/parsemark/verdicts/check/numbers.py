@@ -66,7 +66,7 @@ class NumberChange(NamedTuple):
 
 
 def how_altered(seen: str, said: str, following: str = "") -> str:
-    """How one number differs from another.
+    """Return how one number differs from another.
 
     >>> how_altered("12.5", "125"), how_altered("1934", "1984"), how_altered("12", "1234", "34")
     ('decimal point', 'digit', 'joined numbers')
@@ -87,7 +87,7 @@ def how_altered(seen: str, said: str, following: str = "") -> str:
 
 
 def changed_around(seen: SeenPage, evidence: PageEvidence, text: str) -> Iterator[NumberChange]:
-    """The numbers that an output has without their sign, with another one, or with another unit."""
+    """Yield the numbers that an output has without their sign, with another one, or with another unit."""
     comparison = evidence.comparison
     shown = [word for word in seen.words if word.shown]
     owners = [k for k, word in enumerate(shown) for _ in atoms(word.text)]
@@ -116,7 +116,7 @@ def changed_around(seen: SeenPage, evidence: PageEvidence, text: str) -> Iterato
 
 
 def _beside(shown: Sequence[SeenWord], k: int, other: int) -> str:
-    """The word beside one, if it is of the same line and not farther away than a blank."""
+    """Return the word beside one, if it is of the same line and not farther away than a blank."""
     if not 0 <= other < len(shown) or shown[other].line != shown[k].line:
         return ""
     one, two = shown[min(k, other)].box, shown[max(k, other)].box
@@ -124,7 +124,7 @@ def _beside(shown: Sequence[SeenWord], k: int, other: int) -> str:
 
 
 def _place_of_number(text: str, atom: str) -> tuple[int, int] | None:
-    """Where a number stands in a text, if that can be told: it is there once, spelled alike."""
+    """Return where a number stands in a text, if that can be told: it is there once, spelled alike."""
     digits = "[, ]?".join(atom) if atom.isdigit() else re.escape(atom)
     composed = unicodedata.normalize("NFKC", text)
     found = list(re.finditer(rf"(?<![\d.,]){digits}(?!\d)", composed))
@@ -132,7 +132,7 @@ def _place_of_number(text: str, atom: str) -> tuple[int, int] | None:
 
 
 def _plain(text: str) -> str:
-    """A piece of an output without markup, with its line ends, commands as signs."""
+    """Return a piece of an output without markup, with its line ends, commands as signs."""
     line = unescape(text)
     for command, sign in _COMMANDS.items():
         line = line.replace(command, sign)
@@ -155,7 +155,9 @@ def _differences(
 
 
 def _sign(text: str) -> str | None:
-    """The sign before a number; empty if there is none, None if it may be a dash or the mark of a list."""
+    """Return the sign before a number; empty if there is none, None if it may be a dash or the mark of a
+    list.
+    """
     line = re.sub(r"<[^<>]*>$|[*_`{}$\\]+", "", text.rsplit("\n", 1)[-1]).rstrip(_MONEY + "＄")
     bare = line.rstrip()
     sign = _SIGNS.get(bare[-1:], "")
@@ -169,7 +171,7 @@ def _sign(text: str) -> str | None:
 
 
 def _unit(text: str) -> str:
-    """The unit directly behind a number, as it is compared; empty if there is none that is known."""
+    """Return the unit directly behind a number, as it is compared; empty if there is none that is known."""
     text = re.sub(r"^(?:[*_`{}$^\s\\]|</?su[bp]>|</?\w{1,6}>)+", "", text)
     if not text:
         return ""
@@ -185,5 +187,5 @@ def _unit(text: str) -> str:
 
 
 def following_number(texts: Sequence[str], i: int) -> str:
-    """The number behind a word of a page, if there is one."""
+    """Return the number behind a word of a page, if there is one."""
     return texts[i + 1] if i + 1 < len(texts) and is_number(texts[i + 1]) else ""

@@ -45,7 +45,7 @@ class GivenOutput:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it does not say which page its texts are of."""
+        """Return whether it does not say which page its texts are of."""
         return len(self.pages) == 1 and self.pages[0].number is None
 
 
@@ -162,7 +162,7 @@ def _of_folder(folder: Path, n_pages: int, separator: str | None) -> GivenOutput
 
 
 def _numbers(stems: list[str]) -> list[int] | None:
-    """The page of each name; None if they do not tell it."""
+    """Return the page of each name; None if they do not tell it."""
     for pattern in _PAGE:
         found = [pattern.search(stem) for stem in stems]
         numbers = [int(match[1]) for match in found if match]

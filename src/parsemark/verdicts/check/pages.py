@@ -29,11 +29,11 @@ class PagePart:
     pieces: tuple[tuple[int, int], ...] = ()
 
     def text_in(self, text: str) -> str:
-        """The pieces, as the page's own text."""
+        """Return the pieces, as the page's own text."""
         return _BETWEEN.join(text[a:b] for a, b in self.pieces)
 
     def place_of(self, offset: int) -> int:
-        """Where a place of the page's text stands in the whole text."""
+        """Return where a place of the page's text stands in the whole text."""
         for start, end in self.pieces:
             if offset <= end - start:
                 return start + offset
@@ -80,7 +80,7 @@ def split_into_pages(text: str, pages: Sequence[Sequence[str]]) -> tuple[list[Pa
 
 
 def _owners(pages: Sequence[Sequence[str]]) -> dict[int, tuple[int, int]]:
-    """Page and place of each three words; of what several pages have, the page is -1."""
+    """Return page and place of each three words; of what several pages have, the page is -1."""
     owners: dict[int, tuple[int, int]] = {}
     for page, words in enumerate(pages):
         for at, gram in enumerate(zip(words, words[1:], words[2:], strict=False)):
@@ -97,7 +97,7 @@ def _runs(told: Sequence[tuple[int, int, int]]) -> Iterator[_PageRun]:
 
 
 def _steady(runs: list[_PageRun]) -> list[_PageRun]:
-    """The runs without short ones out of order, neighbours of one page together."""
+    """Return the runs without short ones out of order, neighbours of one page together."""
     kept = [
         run
         for k, run in enumerate(runs)
@@ -114,7 +114,7 @@ def _steady(runs: list[_PageRun]) -> list[_PageRun]:
 
 
 def _labels(words: Sequence[str], pages: Sequence[Sequence[str]], runs: Sequence[_PageRun]) -> Iterator[int]:
-    """The page of each word of the output."""
+    """Yield the page of each word of the output."""
     if not runs:
         yield from _between(words, pages, (0, 0), (len(pages), 0))
         return
@@ -133,7 +133,7 @@ def _labels(words: Sequence[str], pages: Sequence[Sequence[str]], runs: Sequence
 def _between(
     gap: Sequence[str], pages: Sequence[Sequence[str]], here: tuple[int, int], there: tuple[int, int]
 ) -> Iterator[int]:
-    """The page of each word between two places of the PDF, of which the second may come first."""
+    """Yield the page of each word between two places of the PDF, of which the second may come first."""
     if not gap:
         return
     (one, start), (other, end) = here, there

@@ -77,7 +77,7 @@ class CheckedPage:
 
     @property
     def is_judged(self) -> bool:
-        """Whether the page shows text that an output can be compared with."""
+        """Return whether the page shows text that an output can be compared with."""
         return not self.judged_by.startswith("not judged")
 
 
@@ -93,23 +93,25 @@ class PdfCheck:
 
     @property
     def findings(self) -> tuple[CheckFinding, ...]:
-        """All findings, page by page."""
+        """Return all findings, page by page."""
         return tuple(finding for page in self.pages for finding in page.findings)
 
     def count(self, kind: FindingKind) -> int:
-        """How many words, numbers or pages are concerned."""
+        """Return how many words, numbers or pages are concerned."""
         own = [finding for finding in self.findings if finding.kind == kind]
         return len(own) if kind in ("number", "missing_page") else sum(finding.words for finding in own)
 
     def share(self, kind: FindingKind) -> float:
-        """Share of the words of the PDF, or for text that only the output has, of those of the output."""
+        """Return the share of the words of the PDF, or for text that only the output has, of those of the
+        output.
+        """
         n_words = sum(finding.words for finding in self.findings if finding.kind == kind)
         of = sum(page.said if kind in OF_OUTPUT else page.words for page in self.pages)
         return n_words / of if of else 0.0
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence: numbers and lost pages first."""
+        """Return the result in one sentence: numbers and lost pages first."""
         judged = [page for page in self.pages if page.is_judged]
         unjudged = len(self.pages) - len(judged)
         parts: list[str] = []
@@ -149,7 +151,7 @@ class PdfCheck:
         return sum(page.said if kinds[0] in OF_OUTPUT else page.words for page in self.pages)
 
     def to_json(self) -> dict[str, Any]:
-        """The result as plain data: `check.schema.json` describes it."""
+        """Return the result as plain data: `check.schema.json` describes it."""
         return {
             "schema_version": SCHEMA_VERSION,
             "pdf": self.pdf,

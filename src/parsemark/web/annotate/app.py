@@ -49,7 +49,7 @@ class AnnotateApp:
         self.address = address
 
     def build(self) -> Any:
-        """The app behind its guard."""
+        """Return the app behind its guard."""
         guard = Guard(self.address.hosts, self.address.token, MAX_BODY_BYTES, self.work.secret)
         routes = [
             Route("/", self.overview),
@@ -66,7 +66,7 @@ class AnnotateApp:
         return build_app(routes, guard)
 
     async def overview(self, request: Request) -> Response:
-        """All pages, the most uncertain ones first."""
+        """Return all pages, the most uncertain ones first."""
         rows = await asyncio.to_thread(self.work.overview)
         return page(
             request,
@@ -80,7 +80,7 @@ class AnnotateApp:
         )
 
     async def editor(self, request: Request) -> Response:
-        """One page."""
+        """Return one page."""
         name = self._sample(request)
         names = [row["sample"] for row in await asyncio.to_thread(self.work.overview)]
         here = names.index(name)
@@ -97,18 +97,18 @@ class AnnotateApp:
         )
 
     async def person(self, request: Request) -> Response:
-        """Who is at this browser."""
+        """Set who is at this browser."""
         name = person_name((await body_of(request)).get("name"))
         response = answer({"ok": True})
         response.set_cookie(PERSON_COOKIE, quote(name), httponly=True, samesite="lax", max_age=31_536_000)
         return response
 
     async def state(self, request: Request) -> Response:
-        """The page as it is now."""
+        """Return the page as it is now."""
         return answer(await asyncio.to_thread(self._page_data, self._sample(request)))
 
     async def edit(self, request: Request) -> Response:
-        """One change, committed and written before this returns."""
+        """Return one change, committed and written before this returns."""
         name, data = self._sample(request), await body_of(request)
         nonce, revision, edit = nonce_of(data), _revision(data), data.get("edit")
         if not isinstance(edit, dict):
@@ -121,7 +121,7 @@ class AnnotateApp:
         return await self._saved(name, lambda: self.work.undo(name, revision))
 
     async def accept(self, request: Request) -> Response:
-        """Say that the page is right."""
+        """Accept the page as right."""
         name, data, person = self._sample(request), await body_of(request), _person(request)
         if not person:
             raise BadRequestError("Say first who you are.", 401)
@@ -134,7 +134,9 @@ class AnnotateApp:
         return await self._saved(name, lambda: self.work.withdraw(name))
 
     async def _saved(self, name: str, change: Callable[[], Future[Any]]) -> Response:
-        """The page after a change that is on the disk; `saved` is false where there was nothing to change."""
+        """Return the page after a change that is on the disk; `saved` is false where there was nothing to
+        change.
+        """
         try:
             done = await asyncio.wrap_future(change())
         except EditError as error:
@@ -145,13 +147,13 @@ class AnnotateApp:
         return answer({"saved": done is not False, **await asyncio.to_thread(self._page_data, name)})
 
     async def math(self, request: Request) -> Response:
-        """A formula as MathML."""
+        """Return a formula as MathML."""
         latex = (await body_of(request)).get("latex")
         found = await asyncio.to_thread(mathml, latex) if isinstance(latex, str) else None
         return answer({"mathml": found})
 
     async def picture(self, request: Request) -> Response:
-        """The picture of a page."""
+        """Return the picture of a page."""
         sample = self.work.samples[self._sample(request)]
         assert sample.pdf is not None
         try:
@@ -171,7 +173,7 @@ class AnnotateApp:
 
 
 def shown(state: PageState) -> dict[str, Any]:
-    """What the editor gets of a page."""
+    """Return the editor's data of a page."""
     check = state.check
     return {
         "page": page_to_json(state.page),
@@ -190,7 +192,7 @@ def shown(state: PageState) -> dict[str, Any]:
 
 
 def _revision(data: Mapping[str, Any]) -> int:
-    """Of the page that the person saw."""
+    """Return the revision of the page that the person saw."""
     if type(data.get("revision")) is not int:
         raise BadRequestError("The request does not say what it changes.")
     return int(data["revision"])

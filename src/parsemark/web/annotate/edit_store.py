@@ -79,7 +79,7 @@ class Work:
         }
 
     def offers(self, sample: str) -> list[dict[str, Any]]:
-        """The tables that each parser has found on a page, to be taken as they are."""
+        """Return the tables that each parser has found on a page, to be taken as they are."""
         return [
             {
                 "parser": parser,
@@ -94,7 +94,7 @@ class Work:
         ]
 
     def _with_table(self, sample: str, edit: Edit) -> Edit:
-        """An edit that takes a parser's table, with that table."""
+        """Return an edit that takes a parser's table, with that table."""
         if edit.get("do") != "take":
             return edit
         parser, index = edit.get("parser"), edit.get("index")
@@ -107,14 +107,14 @@ class Work:
         return {**edit, "table": table_to_json(table), "table_box": None if box is None else box.as_tuple()}
 
     def start(self, sample: str) -> Start:
-        """What parsers agree on for a page."""
+        """Return the parsers' consensus for a page."""
         if sample not in self._starts:
             engines = {parser: e for run in self._runs for parser, e in run.manifest.engines.items()}
             self._starts[sample] = consensus(self._predictions(sample), engines)
         return self._starts[sample]
 
     def _first(self, sample: Sample) -> Page:
-        """The page before anybody touched it: the truth that was there, or what parsers agree on."""
+        """Return the page before anybody touched it: the truth that was there, or what parsers agree on."""
         if sample.truth is not None:
             return sample.truth
         assert sample.pdf is not None
@@ -125,7 +125,7 @@ class Work:
         return start_page(Page(sample.id, shape.width, shape.height), self.start(sample.id))
 
     def state(self, name: str) -> PageState:
-        """A page as it is now."""
+        """Return a page as it is now."""
         sample = self.samples[name]
         key = self._keys[name]
         rows = self._db.read("SELECT page, revision FROM pages WHERE sample = ?", (key,))
@@ -191,7 +191,7 @@ class Work:
         return self._db.write(change)
 
     def accept(self, name: str, person: str, revision: int) -> Future[None]:
-        """Say that a page is right as it is: it is truth now, in place of what was there before."""
+        """Accept a page as it is: it becomes truth, in place of the earlier one."""
         first, key = self._first(self.samples[name]), self._keys[name]
 
         def change(db: sqlite3.Connection) -> None:
@@ -230,7 +230,7 @@ class Work:
         return self._db.write(change)
 
     def _last_written(self, db: sqlite3.Connection, name: str) -> bytes | None:
-        """The truth file as the last acceptance of a page wrote it."""
+        """Return the truth file as the last acceptance of a page wrote it."""
         found = db.execute(
             "SELECT page FROM accepted WHERE sample = ? ORDER BY id DESC LIMIT 1", (self._keys[name],)
         ).fetchone()
@@ -251,7 +251,7 @@ class Work:
         return pdf.with_name(f"{pdf.stem}.p{self.samples[name].page_number}.json")
 
     def _truth_text(self, name: str, page: Page) -> str:
-        """The page as `folder:` reads it."""
+        """Return the page as `folder:` reads it."""
         sample = self.samples[name]
         assert sample.pdf is not None
         # A person who left the text out has said nothing about it: no parser's text is extra then.
@@ -308,7 +308,7 @@ class Work:
         return found
 
     def _stands(self, name: str, page: Page) -> bool:
-        """Whether the files say what was accepted, and nothing else."""
+        """Return whether the files say what was accepted, and nothing else."""
         file, truth = self._truth_file(name), self.samples[name].truth
         if not file.is_file() or truth is None:
             return False
@@ -318,8 +318,8 @@ class Work:
         return truth == page_from_file(PageFile.model_validate_json(text), truth.id)
 
     def _says_news(self, name: str, page: Page) -> bool:
-        """Whether the files say what an edited page neither shows nor has shown when it last took them in:
-        at its first edit, or when they had been changed by hand.
+        """Return whether the files say what an edited page neither shows nor has shown when it last took them
+        in: at its first edit, or when they had been changed by hand.
         """
         key, truth = self._keys[name], self.samples[name].truth
         (first,) = self._db.read(
@@ -334,7 +334,7 @@ class Work:
         return truth is not None and not any(truth == p or self._stands(name, p) for p in (last, page))
 
     def _give_way(self, name: str, known: Page) -> Future[Remark]:
-        """Let files that were changed by hand stand: the page is not accepted any more.
+        """Keep files that were changed by hand: the page is no longer accepted.
 
         What they say is the last edit of the page, so that undoing it shows what the page was, also where it
         was edited after it was accepted. Files that the acceptance had replaced stay in the database; those
@@ -370,7 +370,7 @@ class Work:
         return self._db.write(change)
 
     def overview(self) -> list[dict[str, Any]]:
-        """All pages: how uncertain, how far, who has accepted them. The most uncertain ones first."""
+        """Return all pages: how uncertain, how far, who has accepted them. The most uncertain ones first."""
         found = []
         for name in self.samples:
             state = self.state(name)
@@ -401,7 +401,7 @@ class Work:
 
 
 def _current(db: sqlite3.Connection, key: str, first: Page) -> tuple[Page, int]:
-    """A page as it is kept, and its revision; the first state where nothing is kept."""
+    """Return a page as it is kept, and its revision; the first state where nothing is kept."""
     found = db.execute("SELECT page, revision FROM pages WHERE sample = ?", (key,)).fetchone()
     return (page_from_json(json.loads(found["page"])), int(found["revision"])) if found else (first, 0)
 

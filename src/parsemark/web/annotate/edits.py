@@ -26,7 +26,7 @@ class EditError(Exception):
 
 
 def apply(page: Page, edit: Edit) -> Page:
-    """The page after an edit."""
+    """Return the page after an edit."""
     name = edit.get("do")
     if isinstance(name, str) and name in _ON_PAGE:
         return _ON_PAGE[name](page, edit)
@@ -43,7 +43,7 @@ def apply(page: Page, edit: Edit) -> Page:
 
 
 def _with_element(page: Page, changed: Element) -> Page:
-    """The page with an element in place of the one that had its id."""
+    """Return the page with an element in place of the one that had its id."""
     return replace(page, elements=tuple(changed if e.id == changed.id else e for e in page.elements))
 
 
@@ -164,13 +164,13 @@ def _header(table: Table, edit: Edit) -> Table:
 
 
 def _header_rows(table: Table, edit: Edit) -> Table:
-    """Say that all rows down to a count are headers, and none below."""
+    """Make all rows down to a count headers, and none below."""
     count = _number(edit, "count", 0, table.n_rows)
     return Table(table.n_rows, table.n_cols, tuple(replace(c, header=c.row < count) for c in table.cells))
 
 
 def _transpose(table: Table, _: Edit) -> Table:
-    """Rows become columns; as many rows are the header as were before, where there are more than those."""
+    """Make rows columns; as many rows are the header as were before, where there are more than those."""
     turned = _transposed(table)
     headers = {row for row in range(table.n_rows) if all(c.header for c in table.cells if c.row == row)}
     count = next(row for row in range(table.n_rows + 1) if row not in headers)
@@ -209,7 +209,7 @@ def _paste(table: Table, edit: Edit) -> Table:
 
 
 def _clear_cells(table: Table, edit: Edit) -> Table:
-    """Empty all cells of a rectangle."""
+    """Return empty all cells of a rectangle."""
     first, last = _cell(table, edit), _cell(table, {"row": edit.get("to_row"), "col": edit.get("to_col")})
     rows = range(min(first.row, last.row), max(first.row, last.row) + 1)
     cols = range(min(first.col, last.col), max(first.col, last.col) + 1)
@@ -217,7 +217,9 @@ def _clear_cells(table: Table, edit: Edit) -> Table:
 
 
 def _take(page: Page, edit: Edit) -> Page:
-    """A parser's table as it is, which the server adds, in the place of the chosen one or as a new one."""
+    """Return a parser's table as it is, which the server adds, in the place of the chosen one or as a new
+    one.
+    """
     if not isinstance(edit.get("table"), dict):
         raise EditError("That parser has no such table.")
     table = with_header(table_from_json(edit["table"]))
@@ -272,7 +274,7 @@ def _set_category(element: Element, edit: Edit) -> Element:
 
 
 def _add(page: Page, edit: Edit) -> Page:
-    """A new element; a table begins with two rows of two."""
+    """Return a new element; a table begins with two rows of two."""
     if len(page.elements) >= MAX_ELEMENTS:
         raise EditError("The page cannot have more elements.")
     category = edit.get("category", str(Category.TABLE))
@@ -292,7 +294,9 @@ def _add(page: Page, edit: Edit) -> Page:
 
 
 def _set_attributes(page: Page, edit: Edit) -> Page:
-    """Lines `name: value`, in place of all attributes of an element, or of the page where none is named."""
+    """Return lines `name: value`, in place of all attributes of an element, or of the page where none is
+    named.
+    """
     found: dict[str, AttributeValue] = {}
     for line in filter(str.strip, _new_text(edit).splitlines()):
         name, colon, value = (part.strip() for part in line.partition(":"))
@@ -307,7 +311,7 @@ def _set_attributes(page: Page, edit: Edit) -> Page:
 
 
 def _value(text: str) -> AttributeValue:
-    """What JSON calls true, false and numbers is that; all else is a text."""
+    """Return true, false and numbers of JSON as such, and everything else as a text."""
     if text in ("true", "false"):
         return text == "true"
     try:
@@ -318,7 +322,7 @@ def _value(text: str) -> AttributeValue:
 
 
 def _belong(page: Page, edit: Edit) -> Page:
-    """Say to which table, figure or formula a caption or note belongs; `to` null says to none."""
+    """Assign a caption or note to a table, figure or formula; `to` null assigns it to none."""
     element, kept = _find(page, edit.get("element")), page.relations
     kept = tuple(r for r in kept if r.kind != AFFILIATION or r.target != element.id)
     if edit.get("to") is None:
@@ -350,7 +354,7 @@ def _move(page: Page, edit: Edit) -> Page:
 
 
 def _clear(page: Page, _: Edit) -> Page:
-    """Say that there is no table on the page."""
+    """Record that there is no table on the page."""
     return replace(page, elements=tuple(e for e in page.elements if e.category != Category.TABLE))
 
 

@@ -27,7 +27,7 @@ class ParserDifference:
 
 
 def differences(before: Page, after: Page) -> list[ParserDifference]:
-    """All differences, in the order of the first page's elements, then what was added."""
+    """Return all differences, in the order of the first page's elements, then what was added."""
     old, new = ({e.id: e for e in page.elements} for page in (before, after))
     found: list[ParserDifference] = []
     for name, element in old.items():
@@ -80,7 +80,7 @@ def _of_element(before: Element, after: Element) -> list[ParserDifference]:
 
 
 def _of_tables(name: str, before: Table, after: Table) -> list[ParserDifference]:
-    """Rows and columns that came or went, then cell by cell what differs in those that both have.
+    """Return rows and columns that came or went, then cell by cell what differs in those that both have.
 
     Places are those of the table as it is now, except of what was removed.
     """
@@ -124,14 +124,14 @@ def _of_cells(
 
 
 def _paired_axes(before: Table, after: Table) -> tuple[dict[int, int], dict[int, int]]:
-    """Which row became which, and which column."""
+    """Return the new index of each row, and of each column."""
     rows = _paired(_lines(before, "row"), _lines(after, "row"))
     # Only what both have tells which column is which.
     return rows, _paired(_lines(before, "col", set(rows)), _lines(after, "col", set(rows.values())))
 
 
 def unchanged_cells(before: Table, after: Table) -> dict[tuple[int, int], tuple[int, int]]:
-    """Where the cells lie now whose text is as it was, by where they lay."""
+    """Return where the cells lie now whose text is as it was, by where they lay."""
     if (before.n_rows, before.n_cols) == (after.n_rows, after.n_cols):
         rows, columns = {r: r for r in range(before.n_rows)}, {c: c for c in range(before.n_cols)}
     else:
@@ -146,7 +146,7 @@ def unchanged_cells(before: Table, after: Table) -> dict[tuple[int, int], tuple[
 
 
 def _moved(cell: Cell, rows: Mapping[int, int], columns: Mapping[int, int]) -> Cell | None:
-    """A cell where it lies after rows and columns came and went; None if it went with them."""
+    """Return a cell where it lies after rows and columns came and went; None if it went with them."""
     down = [rows[r] for r in range(cell.row, cell.row + cell.rowspan) if r in rows]
     right = [columns[c] for c in range(cell.col, cell.col + cell.colspan) if c in columns]
     if not down or not right:
@@ -155,7 +155,7 @@ def _moved(cell: Cell, rows: Mapping[int, int], columns: Mapping[int, int]) -> C
 
 
 def _lines(table: Table, axis: str, kept: Container[int] | None = None, separator: str = "\n") -> list[str]:
-    """What stands in each row, or in each column; of the other axis only what is kept."""
+    """Return the texts of each row, or of each column; of the other axis only the kept lines."""
     lines: list[list[str]] = [[] for _ in range(table.n_rows if axis == "row" else table.n_cols)]
     for cell in sorted(table.cells, key=lambda c: (c.row, c.col)):
         line, other = (cell.row, cell.col) if axis == "row" else (cell.col, cell.row)
@@ -165,7 +165,7 @@ def _lines(table: Table, axis: str, kept: Container[int] | None = None, separato
 
 
 def _paired(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
-    """Which line became which, in order, so that as little as possible has changed.
+    """Return the new index of each line, in order, so that as little as possible has changed.
 
     Where nothing tells them apart, a line was rewritten and not replaced.
     """
@@ -204,12 +204,12 @@ class PageState:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the last acceptance is older than the last edit."""
+        """Return whether the last acceptance is older than the last edit."""
         return bool(self.accepted) and self.accepted[-1][1] != self.page
 
     @property
     def truth(self) -> str:
-        """Where the truth of the page comes from, in words; a proposal is none."""
+        """Return where the truth of the page comes from, in words; a proposal is none."""
         if self.accepted:
             return "accepted, edited since" if self.is_changed else "accepted"
         if self.has_truth:
@@ -220,7 +220,7 @@ class PageState:
 
     @property
     def doubts(self) -> dict[str, list[tuple[int, int, float]]]:
-        """Cells that the parsers do not agree on and nobody has settled: by another text, or by
+        """Return cells that the parsers do not agree on and nobody has settled: by another text, or by
         accepting the page. They move with rows and columns that come and go.
         """
         if self.accepted and not self.is_changed:
@@ -238,7 +238,7 @@ class PageState:
 
     @property
     def check(self) -> list[ParserDifference] | None:
-        """What a second person changed of what the first had accepted; None until there is a second."""
+        """Return the second person's changes to what the first had accepted; None until there is a second."""
         people = list(dict(self.accepted))
         if len(people) < 2:
             return None

@@ -34,7 +34,7 @@ _MOST_CELLS = 20_000
 
 
 def ratings_path(file: Path) -> Path:
-    """Where the ratings of a file of pairs are kept."""
+    """Return where the ratings of a file of pairs are kept."""
     return file.with_name(f"{file.name}.ratings.sqlite")
 
 
@@ -47,7 +47,7 @@ class RateApp:
         self.pairs = {pair.id: pair for pair in store.tasks.pairs}
 
     def build(self) -> Any:
-        """The app behind its guard."""
+        """Return the app behind its guard."""
         guard = Guard(self.address.hosts, self.address.token, MAX_BODY_BYTES, self.store.secret)
         key = self.store.organiser_key
         routes = [
@@ -65,7 +65,7 @@ class RateApp:
         return build_app(routes, guard)
 
     async def home(self, request: Request) -> Response:
-        """The rating page, or the question for a name."""
+        """Return the rating page, or the question for a name."""
         rater = self.store.rater_of(request.state.browser)
         if rater is None:
             return page(request, "rate_enter.html", n_pairs=len(self.pairs), kind=self.store.tasks.kind)
@@ -79,7 +79,7 @@ class RateApp:
         )
 
     async def join(self, request: Request) -> Response:
-        """A rater's own link, for another browser; who rates here already is asked first."""
+        """Return a rater's own link, for another browser; who rates here already is asked first."""
         here = self.store.rater_of(request.state.browser)
         there = next((r for r in self.store.raters() if r.code == request.path_params["code"]), None)
         if here is not None and there is not None and here.id != there.id:
@@ -87,7 +87,7 @@ class RateApp:
         return await self.change(request)
 
     async def change(self, request: Request) -> Response:
-        """Go on as somebody else, as this browser's person has said."""
+        """Continue as somebody else, as this browser's person has said."""
         entered = self.store.enter_by_code(request.path_params["code"], request.state.browser)
         ok = await asyncio.wrap_future(entered)
         if not ok:
@@ -110,7 +110,7 @@ class RateApp:
         return answer({"ok": True})
 
     async def item(self, request: Request) -> Response:
-        """The next pair, or the one at a place that was rated before."""
+        """Return the next pair, or the one at a place that was rated before."""
         rater = self._rater(request)
         places = self.store.places(rater.id)
         asked = request.query_params.get("place", "")
@@ -158,7 +158,7 @@ class RateApp:
         return answer({"saved": True})
 
     async def picture(self, request: Request) -> Response:
-        """The picture of the page of a place. Files are looked up, never named by a browser."""
+        """Return the picture of the page of a place. Files are looked up, never named by a browser."""
         rater = self._rater(request)
         places = self.store.places(rater.id)
         number = request.path_params["place"]
@@ -172,7 +172,7 @@ class RateApp:
         return Response(data, media_type=kind, headers={"cache-control": "private, max-age=300"})
 
     async def organiser(self, request: Request) -> Response:
-        """Progress and agreement; the address holds a key."""
+        """Return progress and agreement; the address holds a key."""
         return page(
             request,
             "rate_organiser.html",
@@ -183,7 +183,7 @@ class RateApp:
         )
 
     async def download(self, _: Request) -> Response:
-        """The ratings so far, in the study's format."""
+        """Return the ratings so far, in the study's format."""
         response = answer(export(self.store))
         response.headers["content-disposition"] = 'attachment; filename="ratings.json"'
         return response
@@ -203,7 +203,7 @@ class RateApp:
 
 
 def _pair_data(pair: PairToRate, tasks: Tasks) -> dict[str, Any]:
-    """What a rater sees of a pair: nothing that tells the parser, its id included."""
+    """Return a pair as shown to raters, without anything that reveals the parser, its id included."""
     is_formula = tasks.kind == "formula"
     return {
         "truth": _side(pair.truth_html or pair.truth, pair.truth, is_formula),
@@ -215,7 +215,7 @@ def _pair_data(pair: PairToRate, tasks: Tasks) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def _side(rendered: str, raw: str, is_formula: bool) -> dict[str, Any]:
-    """The formula, or the tables, of a text, to be drawn, and the text as it is."""
+    """Return the formula, or the tables, of a text, to be drawn, and the text as it is."""
     if is_formula:
         return {"tables": [], "mathml": mathml(raw), "raw": raw}
     try:

@@ -29,8 +29,8 @@ MIN_DISTANCE = 5  # a repeat comes at least so many places after the pair, where
 
 
 def sequence(pairs: list[str], share_repeated: float, seed: int) -> list[tuple[str, bool]]:
-    """A rater's own order: all pairs by chance, and some of them hidden among them a second time. Whether a
-    pair is a repeat stands beside it; a repeat never stands before the pair itself.
+    """Return a rater's own order: all pairs by chance, and some of them hidden among them a second time.
+    Whether a pair is a repeat stands beside it; a repeat never stands before the pair itself.
     """
     rng = random.Random(seed)
     order = list(pairs)
@@ -97,7 +97,7 @@ class RatingStore:
         self._db.close()
 
     def rater_of(self, browser: str) -> Rater | None:
-        """Who sits at this browser."""
+        """Return the rater at this browser."""
         rows = self._db.read(
             "SELECT r.id, r.name, r.code FROM raters r JOIN browsers b ON b.rater = r.id WHERE b.browser = ?",
             (browser,),
@@ -126,7 +126,7 @@ class RatingStore:
         return self._db.write(add)
 
     def enter_by_code(self, code: str, browser: str) -> Future[bool]:
-        """Go on at another browser, with the rater's own link."""
+        """Continue at another browser, with the rater's own link."""
 
         def add(db: sqlite3.Connection) -> bool:
             found = db.execute("SELECT id FROM raters WHERE code = ?", (code,)).fetchone()
@@ -138,7 +138,7 @@ class RatingStore:
         return self._db.write(add)
 
     def places(self, rater: int | None = None) -> list[RatingPlace]:
-        """All places, of one rater or of all, in their order."""
+        """Return all places, of one rater or of all, in their order."""
         where = "" if rater is None else "WHERE p.rater = ? "
         values = () if rater is None else (rater,)
         rows = self._db.read(f"{_CURRENT}{where}ORDER BY p.rater, p.place", values)
@@ -148,7 +148,7 @@ class RatingStore:
         ]
 
     def n_places(self, rater: int) -> int:
-        """How many places a rater's order has."""
+        """Return how many places a rater's order has."""
         return int(self._db.read("SELECT COUNT(*) FROM places WHERE rater = ?", (rater,))[0][0])
 
     def answer(
@@ -174,7 +174,7 @@ class RatingStore:
         return self._db.write(add)
 
     def raters(self) -> list[Rater]:
-        """All raters, in the order in which they came."""
+        """Return all raters, in the order in which they came."""
         return [Rater(*row) for row in self._db.read("SELECT id, name, code FROM raters ORDER BY id")]
 
 
@@ -203,7 +203,7 @@ class Standing:
 
 
 def standing(store: RatingStore) -> Standing:
-    """Progress and agreement at this moment."""
+    """Return progress and agreement at this moment."""
     by_rater: defaultdict[int, list[RatingPlace]] = defaultdict(list)
     for place in store.places():
         by_rater[place.rater].append(place)
@@ -243,7 +243,7 @@ def _mean(values: list[float]) -> float | None:
 
 
 def _ratings_by_pair(store: RatingStore) -> dict[str, list[tuple[str, float, str]]]:
-    """Name, score and comment of every first rating, by pair and in the order of raters."""
+    """Return name, score and comment of every first rating, by pair and in the order of raters."""
     names = {rater.id: rater.name for rater in store.raters()}
     found: dict[str, list[tuple[str, float, str]]] = {}
     for place in store.places():
@@ -253,7 +253,7 @@ def _ratings_by_pair(store: RatingStore) -> dict[str, list[tuple[str, float, str
 
 
 def export(store: RatingStore) -> dict[str, object]:
-    """The ratings in the study's format; pairs that nobody has rated are left out."""
+    """Return the ratings in the study's format; pairs that nobody has rated are left out."""
     rated = _ratings_by_pair(store)
     pairs = [_rated_pair(pair, rated[pair.id]) for pair in store.tasks.pairs if pair.id in rated]
     return {

@@ -59,7 +59,7 @@ class Region:
 
 
 def _read_regions(root: Path, pdf: Path, name: str, turned_pages: frozenset[int]) -> list[Region]:
-    """The regions of `NAME-str.xml`, with the boxes of `NAME-reg.xml`; a document may have neither.
+    """Return the regions of `NAME-str.xml`, with the boxes of `NAME-reg.xml`; a document may have neither.
 
     On turned pages the two files measure differently, so that only the order tells which belong together.
     """
@@ -82,7 +82,7 @@ def _read_regions(root: Path, pdf: Path, name: str, turned_pages: frozenset[int]
 
 
 def _contradiction(pdf: Path, name: str, n_pages: int) -> Remark | None:
-    """Why nobody can say which tables the pages of a document have, where that is so."""
+    """Return why nobody can say which tables the pages of a document have, where that is so."""
     files = [file for kind in ("str", "reg") if (file := pdf.parent / f"{name}-{kind}.xml").is_file()]
     if not files:
         why = f"there is neither {name}-str.xml nor {name}-reg.xml."
@@ -101,7 +101,7 @@ def _contradiction(pdf: Path, name: str, n_pages: int) -> Remark | None:
 
 
 def _box_of(cells: tuple[Cell, ...], own: Box | None, on_page: list[Box]) -> Box | None:
-    """The box of the same number, or where that is elsewhere the one on the page that shares most."""
+    """Return the box of the same number, or where that is elsewhere the one on the page that shares most."""
     found = [c.box for c in cells if c.box is not None]
     if not found or (own is not None and own.intersection_area(Box.hull(found)) > 0):
         return own
@@ -111,14 +111,14 @@ def _box_of(cells: tuple[Cell, ...], own: Box | None, on_page: list[Box]) -> Box
 
 
 def _regions(path: Path) -> Iterator[tuple[int, int, etree._Element]]:
-    """Number of the table, number of the region in it, and the region; ids in the files repeat."""
+    """Yield the number of the table, number of the region in it, and the region; ids in the files repeat."""
     for table_number, table in enumerate(read_xml(path).iter("table"), start=1):
         for region_number, region in enumerate(table.iter("region")):
             yield table_number, region_number, region
 
 
 def _cells(region: etree._Element, path: Path) -> tuple[tuple[Cell, ...], int]:
-    """The cells with their first row and column as 0, and how many end before they start.
+    """Return the cells with their first row and column as 0, and how many end before they start.
 
     Some tables begin at 1, or at −1.
     """
@@ -227,7 +227,7 @@ def _samples(
 
 
 def _annotations(pdf: Path) -> list[str]:
-    """Names of the annotations of a document, the one of its own name first."""
+    """Return names of the annotations of a document, the one of its own name first."""
     names = [pdf.stem]
     match = _ALTERNATE.fullmatch(pdf.stem)
     if match:
@@ -258,7 +258,7 @@ def _element(region: Region, shape: PageShape, n_regions: int) -> Element:
 
 
 def _height_of_cells(region: Region, shape: PageShape) -> float:
-    """The height from which the cells of a region were measured.
+    """Return the height from which the cells of a region were measured.
 
     On turned pages the cell boxes were measured from the height of the page before it was turned, while the
     regions were not: the height is taken that brings the cells into their region.

@@ -102,7 +102,7 @@ def load(root: Path) -> Corpus:
 
 
 def _read_sample(files: dict[str, Path], identifier: str) -> Sample:
-    """One page, or one table that was cut out."""
+    """Return one page, or one table that was cut out."""
     path = files[identifier]
     voc = read_voc(path)
     is_structure = any(item.label == _ROW for item in voc.objects)
@@ -143,7 +143,7 @@ def _picture(path: Path, voc: VocFile) -> Path | None:
 
 
 def _beside(path: Path, folder: str, name: str) -> Path | None:
-    """A file in `folder` beside the split, by split or not."""
+    """Return a file in `folder` beside the split, by split or not."""
     base = path.parent.parent
     candidates = (base / folder / name, base / folder / path.parent.name / name, path.parent / folder / name)
     found = next((candidate for candidate in candidates if candidate.is_file()), None)
@@ -159,7 +159,7 @@ class _PlacedWord(NamedTuple):
 
 
 def _read_words(path: Path) -> list[_PlacedWord]:
-    """The words of a file, in reading order."""
+    """Return the words of a file, in reading order."""
     data = read_json(path)
     listed = data.get("words", data.get("tokens")) if isinstance(data, Mapping) else data
     if not isinstance(listed, list):
@@ -181,7 +181,7 @@ _Extent = tuple[float, float]  # of a row from its top, or of a column from its 
 
 
 def _table_from_structure(objects: Sequence[VocObject], words: Sequence[_PlacedWord]) -> Table:
-    """The table of one set of structure boxes; its cells carry their boxes."""
+    """Return the table of one set of structure boxes; its cells carry their boxes."""
     boxes: dict[str, list[Box]] = defaultdict(list)
     for item in objects:
         boxes[item.label].append(item.box)
@@ -210,7 +210,7 @@ def _table_from_structure(objects: Sequence[VocObject], words: Sequence[_PlacedW
 
 
 def _half_inside(lines: Sequence[_Extent], low: float, high: float) -> list[int]:
-    """The rows, or columns, of which at least half lies between two places."""
+    """Return the rows, or columns, of which at least half lies between two places."""
     return [
         i for i, (start, end) in enumerate(lines)
         if end > start and max(min(end, high) - max(start, low), 0.0) / (end - start) >= 0.5
@@ -220,7 +220,9 @@ def _half_inside(lines: Sequence[_Extent], low: float, high: float) -> list[int]
 def _cells(
     rows: Sequence[_Extent], columns: Sequence[_Extent], spans: Sequence[tuple[list[int], list[int]]]
 ) -> list[tuple[range, range, Box]]:
-    """The spanning cells, larger ones first, and a cell for each crossing that they leave, with its box."""
+    """Return the spanning cells, larger ones first, and a cell for each crossing that they leave, with its
+    box.
+    """
     wide = [
         (range(down[0], down[-1] + 1), range(across[0], across[-1] + 1))
         for down, across in spans

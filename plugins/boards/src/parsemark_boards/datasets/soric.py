@@ -77,7 +77,7 @@ def _pages(root: Path, remarks: list[Remark]) -> list[_PageFiles]:
 
 
 def _first_numbers(pages: list[_PageFiles]) -> dict[str, int]:
-    """The lowest page number of each document: 0 where pages count from 0."""
+    """Return the lowest page number of each document: 0 where pages count from 0."""
     numbers: dict[str, list[int]] = defaultdict(list)
     for page in pages:
         if match := _NUMBERED.fullmatch(page.stem):
@@ -86,7 +86,7 @@ def _first_numbers(pages: list[_PageFiles]) -> dict[str, int]:
 
 
 def _read(root: Path, pages: dict[str, _PageFiles], first_numbers: dict[str, int], identifier: str) -> Sample:
-    """One page."""
+    """Return one page."""
     files = pages[identifier]
     pdf, number, document = _pdf(root, first_numbers, files.stem)
     voc = _annotation(files)
@@ -106,7 +106,7 @@ def _read(root: Path, pages: dict[str, _PageFiles], first_numbers: dict[str, int
 
 
 def _pdf(root: Path, first_numbers: dict[str, int], stem: str) -> tuple[Path | None, int, str]:
-    """The PDF, the page's number in it, and the document's name."""
+    """Return the PDF, the page's number in it, and the document's name."""
     own = root / "pdfs" / f"{stem}.pdf"
     match = _NUMBERED.fullmatch(stem)
     document = match[1] if match else stem
@@ -119,7 +119,7 @@ def _pdf(root: Path, first_numbers: dict[str, int], stem: str) -> tuple[Path | N
 
 
 def _annotation(files: _PageFiles) -> VocFile:
-    """The boxes of a page; a page without an XML file has none."""
+    """Return the boxes of a page; a page without an XML file has none."""
     if files.xml is not None:
         return read_voc(files.xml)
     if files.image is None:

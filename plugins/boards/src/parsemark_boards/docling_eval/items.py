@@ -26,7 +26,7 @@ _LINK_OR_UNDERSCORE = re.compile(r"!\[[^\]]*\]\([^)]*\)|(?<!\\)_")  # links of p
 
 
 def complete(items: Iterable[Item]) -> Iterator[Item]:
-    """Items as docling-core keeps them: captions by themselves, and each loose list item in a list."""
+    """Yield items as docling-core keeps them: captions by themselves, and each loose list item in a list."""
     for item in items:
         label, children = item["label"], list(complete(item.get("children", ())))
         if item.get("caption") is not None:
@@ -42,7 +42,7 @@ def complete(items: Iterable[Item]) -> Iterator[Item]:
 def walk(
     items: Iterable[Item], layers: frozenset[str] = BODY, *, into_pictures: bool = False
 ) -> Iterator[Item]:
-    """Items before their children; groups are entered and not given out."""
+    """Yield items before their children; groups are entered and not given out."""
     for item in items:
         if not item["label"].startswith("group:") and item.get("layer", "body") in layers:
             yield item
@@ -51,12 +51,12 @@ def walk(
 
 
 def items_of(doc: Doc) -> list[Item]:
-    """All items that have a place, as both evaluators of layout walk through them."""
+    """Return all items that have a place, as both evaluators of layout walk through them."""
     return list(walk(complete(doc["items"]), ALL_BUT_BACKGROUND, into_pictures=True))
 
 
 def top_left(place: Mapping[str, Any], height: float) -> Corners:
-    """A box counted from the top."""
+    """Return a box counted from the top."""
     left, top, right, bottom = map(float, place["box"])
     if place.get("origin", "TOPLEFT") == "BOTTOMLEFT":
         return left, height - top, right, height - bottom
@@ -79,7 +79,7 @@ def _placed(table: Item) -> dict[tuple[int, int], Sequence[Any]]:
 
 
 def table_html(table: Item, caption: str | None = None) -> str:
-    """A table as docling-core writes it; empty without rows."""
+    """Return a table as docling-core writes it; empty without rows."""
     if not table["rows"]:
         return ""
     grid, rows = _placed(table), []
@@ -120,7 +120,7 @@ def _pipe_table(table: Item) -> str:
 
 
 def markdown(items: Iterable[Item]) -> str:
-    """Items as docling-core writes them for the evaluation of text."""
+    """Return items as docling-core writes them for the evaluation of text."""
     return "\n\n".join(_blocks(complete(items)))
 
 
@@ -175,7 +175,7 @@ def _escaped(text: str) -> str:
 
 
 def document_of(page: Page, elements: Iterable[Element]) -> Doc:
-    """The elements of a page, of its truth or of an output, as a document of one page."""
+    """Return the elements of a page, of its truth or of an output, as a document of one page."""
     items = [_item(element) for element in elements if not element.ignore]
     return {"pages": {"1": [page.width, page.height]}, "items": items}
 

@@ -55,7 +55,7 @@ _STOP_TAGS = ("<i>", "</i>", "<b>", "</b>", "<u>", "</u>")
 
 
 def statistics_of(values: Sequence[float], n_bins: int = 20, top: float | None = 1.0) -> dict[str, Any]:
-    """A list of values as the benchmark's files give it; without values mean and median are -1.
+    """Return a list of values as the benchmark's files give it; without values mean and median are -1.
 
     Bins reach to `top`, or to the largest value if it is None; those of an empty list reach to 1.
     """
@@ -75,7 +75,9 @@ def statistics_of(values: Sequence[float], n_bins: int = 20, top: float | None =
 
 
 def table_teds(truth: str, pred: str, *, structure_only: bool = False) -> float | None:
-    """TEDS of two HTML tables, not rounded; None where the benchmark fails, FormatError for huge ones."""
+    """Return TEDS of two HTML tables, not rounded; None where the benchmark fails, or raise FormatError for
+    huge ones.
+    """
     try:
         return tree_similarity(_tree(truth), _tree(pred), structure_only)
     except (ValueError, ZeroDivisionError, etree.ParserError, AssertionError):
@@ -96,7 +98,9 @@ def _tree(text: str) -> EditTree:
 
 
 def text_scores(truth: str, pred: str) -> dict[str, float]:
-    """The six values of two Markdown texts; ZeroDivisionError for a blank one, where upstream's run ends."""
+    """Return the six values of two Markdown texts; raise ZeroDivisionError for a blank one, where upstream's
+    run ends.
+    """
     check_pairs("characters", len(truth), len(pred), MAX_CHARACTER_PAIRS)
     values = token_scores(words_of_sentences(truth), words_of_sentences(pred))
     if not truth.strip() or not pred.strip():
@@ -105,7 +109,7 @@ def text_scores(truth: str, pred: str) -> dict[str, float]:
 
 
 def token_scores(truth: Sequence[str], pred: Sequence[str]) -> dict[str, float]:
-    """The five values of two lists of words."""
+    """Return the five values of two lists of words."""
     check_pairs("words", len(truth), len(pred), MAX_POSITION_PAIRS)
     common = len(set(truth) & set(pred))
     precision = common / len(set(pred)) if pred else 0.0
@@ -134,7 +138,7 @@ def structure_distance(truth: Iterable[Item], pred: Iterable[Item]) -> float:
 
 
 def _postorder(item: Mapping[str, Any], first: int = 0) -> list[tuple[int, str, None]]:
-    """Leftmost leaf and label of each node."""
+    """Return leftmost leaf and label of each node."""
     nodes: list[tuple[int, str, None]] = []
     for child in item.get("children", ()):
         nodes += _postorder(child, first + len(nodes))
@@ -145,7 +149,7 @@ def _postorder(item: Mapping[str, Any], first: int = 0) -> list[tuple[int, str, 
 
 
 def box_iou(a: Corners, b: Corners, least: float = 1e-6) -> float:
-    """Overlap of two boxes, with the benchmark's own addition to the union."""
+    """Return overlap of two boxes, with the benchmark's own addition to the union."""
     width, height = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
     common = max(0.0, width) * max(0.0, height)
     return common / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - common + least)
@@ -167,18 +171,20 @@ class BoxPage(NamedTuple):
 
 
 def label_counts(docs: Iterable[Doc]) -> Counter[str]:
-    """How many boxes have which label, in the order in which labels come."""
+    """Return how many boxes have which label, in the order in which labels come."""
     return Counter(item["label"] for doc in docs for item in items_of(doc) for _ in item.get("prov", ()))
 
 
 def common_labels(truth: Iterable[Doc], pred: Iterable[Doc]) -> list[str]:
-    """The labels that both sides of a run have, and that count."""
+    """Return the labels that both sides of a run have, and that count."""
     found = label_counts(pred)
     return [label for label in label_counts(truth) if label in found and label in LABELS]
 
 
 def _boxes(doc: Doc, labels: Sequence[str]) -> dict[str, list[ClassedBox]]:
-    """Page to boxes; an item with k boxes on a page is entered k times with all of them, as upstream does."""
+    """Return page to boxes; an item with k boxes on a page is entered k times with all of them, as upstream
+    does.
+    """
     pages: dict[str, list[ClassedBox]] = {}
     for item in items_of(doc):
         if item["label"] not in labels:
@@ -196,7 +202,9 @@ def _boxes(doc: Doc, labels: Sequence[str]) -> dict[str, list[ClassedBox]]:
 def box_pages(
     name: str, truth: Doc, pred: Doc, labels: Sequence[str], *, ignore_missing: bool = False
 ) -> list[BoxPage]:
-    """The pages of a document that have true boxes; without predicted ones they are empty, or left out."""
+    """Return the pages of a document that have true boxes; without predicted ones they are empty, or left
+    out.
+    """
     wanted, found = _boxes(truth, labels), _boxes(pred, labels)
     return [
         BoxPage(f"{name}-page-{page}", wanted[page], found.get(page, []))
@@ -208,7 +216,7 @@ def box_pages(
 def average_precisions(
     pages: Sequence[BoxPage], n_classes: int, thresholds: Sequence[float] = THRESHOLDS
 ) -> dict[int, list[float]]:
-    """Class to AP at each threshold, of the classes that have truths; all scores are equal."""
+    """Return class to AP at each threshold, of the classes that have truths; all scores are equal."""
     found = {}
     for kind in range(n_classes):
         n_truth = sum(box.kind == kind for page in pages for box in page.truth)
@@ -218,7 +226,9 @@ def average_precisions(
 
 
 def _hits(pages: Sequence[BoxPage], kind: int, threshold: float) -> list[bool]:
-    """Which predicted boxes of a class meet a truth, by largest overlap, the last of equals."""
+    """Return whether each predicted box of a class matches a truth, by largest overlap, the last of
+    equals.
+    """
     hits = []
     for page in pages:
         free = {k: box.box for k, box in enumerate(page.truth) if box.kind == kind}
@@ -241,7 +251,7 @@ def _precision(hits: Sequence[bool], n_truth: int) -> float:
 
 
 def page_layout(page: BoxPage, labels: Sequence[str]) -> dict[str, float]:
-    """The measures of one page alone; `map_val` is AP at .50, as upstream has it."""
+    """Return the measures of one page alone; `map_val` is AP at .50, as upstream has it."""
     check_pairs("boxes", len(page.truth), len(page.pred), MAX_POSITION_PAIRS // 100)
     at = average_precisions([page], len(labels), (0.5, 0.75))
     map_50, map_75 = (float(np.mean([own[k] for own in at.values()])) if at else -1.0 for k in (0, 1))
@@ -291,7 +301,9 @@ def _mask(boxes: Iterable[ClassedBox]) -> NDArray[np.bool_]:
 def layout_evaluation(
     docs: Sequence[tuple[str, Doc, Doc]], labels: Sequence[str], *, ignore_missing: bool = False
 ) -> dict[str, Any]:
-    """The benchmark's figures of a run; TypeError where it has exactly one class, as upstream's run ends."""
+    """Return the benchmark's figures of a run; raise TypeError where it has exactly one class, as upstream's
+    run ends.
+    """
     every = (box_pages(*doc, labels, ignore_missing=ignore_missing) for doc in docs)
     pages = [page for own in every for page in own]
     seen = sorted({box.kind for page in pages for box in [*page.truth, *page.pred]})
@@ -319,7 +331,9 @@ Matrix = NDArray[np.float64]
 
 
 def pixel_matrix(truth: Doc, pred: Doc, page: str) -> Matrix:
-    """How pixels are classed, true class by predicted one; FormatError for a page that is too large."""
+    """Return how pixels are classed, true class by predicted one; raise FormatError for a page that is too
+    large.
+    """
     width, height = map(math.ceil, truth["pages"][page])
     if width * height > MAX_PIXELS:
         raise FormatError(f"The page has more than {MAX_PIXELS:,} pixels")
@@ -349,7 +363,7 @@ def pixel_matrix(truth: Doc, pred: Doc, page: str) -> Matrix:
 
 
 def _shares(truth: frozenset[int], pred: frozenset[int]) -> dict[tuple[int, int], float]:
-    """What one pixel adds."""
+    """Return the contribution of one pixel."""
     lost, extra, both = truth - pred, pred - truth, truth & pred
     if truth < pred:
         own = {(g, g): len(truth) / len(pred) for g in truth}
@@ -360,7 +374,7 @@ def _shares(truth: frozenset[int], pred: frozenset[int]) -> dict[tuple[int, int]
 
 
 def matrix_scores(matrix: Matrix) -> dict[str, NDArray[np.float64]]:
-    """Precision, recall and F1 of each class, 0 where they are not defined."""
+    """Return precision, recall and F1 of each class, 0 where they are not defined."""
     right = np.diag(matrix)
 
     def share(part: Matrix, whole: Matrix) -> Matrix:
@@ -372,19 +386,19 @@ def matrix_scores(matrix: Matrix) -> dict[str, NDArray[np.float64]]:
 
 
 def collapsed(matrix: Matrix) -> Matrix:
-    """Background against all other classes together."""
+    """Return background against all other classes together."""
     rest = matrix[1:, 1:].sum()
     return np.array([[matrix[0, 0], matrix[0, 1:].sum()], [matrix[1:, 0].sum(), rest]])
 
 
 def pixel_pages(truth: Doc) -> list[str]:
-    """The pages with a true box of a class of pixels."""
+    """Return the pages with a true box of a class of pixels."""
     counted = [item for item in items_of(truth) if item["label"] in PIXEL_CLASSES[1:]]
     return sorted({str(place["page"]) for item in counted for place in item.get("prov", ())}, key=int)
 
 
 def pixel_scores(matrix: Matrix) -> dict[str, float]:
-    """The means over all 18 classes, present or not, and over the two collapsed ones."""
+    """Return the means over all 18 classes, present or not, and over the two collapsed ones."""
     whole, two = matrix_scores(matrix), matrix_scores(collapsed(matrix))
     values = {f"{name}_mean": float(own.mean()) for name, own in whole.items()}
     return {**values, "collapsed_f1_mean": float(two["f1"].mean())}

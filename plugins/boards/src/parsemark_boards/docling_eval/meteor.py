@@ -33,7 +33,7 @@ class Meteor(Metric[str]):
     metadata = Metadata("METEOR of a text", "Banerjee and Lavie 2005, METEOR", "nltk", kind="text")
 
     def compute(self, truth: str, pred: str) -> float:
-        """The value for one pair."""
+        """Return the value for one pair."""
         if not truth.strip() and not pred.strip():
             return 1.0
         check_pairs("characters", len(truth), len(pred), MAX_CHARACTER_PAIRS)
@@ -41,13 +41,13 @@ class Meteor(Metric[str]):
 
 
 def meteor(reference: str, hypothesis: str) -> float:
-    """METEOR of a hypothesis against a reference."""
+    """Return METEOR of a hypothesis against a reference."""
     wanted, said = ([w.lower() for w in words(text)] for text in (reference, hypothesis))
     return meteor_of_pairs(len(wanted), len(said), match_words(wanted, said))
 
 
 def meteor_of_pairs(n_reference: int, n_hypothesis: int, pairs: Sequence[tuple[int, int]]) -> float:
-    """The value from the matched words, as places (hypothesis, reference)."""
+    """Return the value from the matched words, as places (hypothesis, reference)."""
     if not pairs:
         return 0.0
     matches = len(pairs)
@@ -64,7 +64,7 @@ def match_words(
     hypothesis: Sequence[str],
     synonyms: Callable[[str], Collection[str]] | None = None,
 ) -> list[tuple[int, int]]:
-    """Pairs of places, stage after stage; each stage takes words from the end, as nltk does.
+    """Return pairs of places, stage after stage; each stage takes words from the end, as nltk does.
 
     nltk looks `synonyms` up for stems, which finds few.
     """
@@ -110,7 +110,7 @@ def _stemmer() -> Callable[[str], str]:
 
 
 def words(text: str) -> list[str]:
-    """Words and punctuation as nltk cuts a sentence; where sentences end is not looked for."""
+    """Return words and punctuation as nltk cuts a sentence; where sentences end is not looked for."""
     return [str(word) for word in _tokenizer().tokenize(text)]
 
 

@@ -41,7 +41,7 @@ class DoclingEvalProtocol(MeasuredProtocol):
         measures.text_scores("one word", "no words")
 
     def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
-        """The numbers of a page."""
+        """Return the numbers of a page."""
         wanted, found = _documents(truth, prediction)
         a, b = items.markdown(wanted["items"]), items.markdown(found["items"])
         text = _NOTHING if a and not self.empty_left_out else {}
@@ -72,7 +72,9 @@ class DoclingEvalProtocol(MeasuredProtocol):
         return [(round(a or 0.0, 3), round(b or 0.0, 3)) for a, b in both] or None
 
     def result_files(self, board: BoardRun) -> Files:
-        """`PARSER/evaluations/MODALITY/…` for text, tables and layout, the last over the run as a whole."""
+        """Return `PARSER/evaluations/MODALITY/…` for text, tables and layout, the last over the run as a
+        whole.
+        """
         for parser in board.parsers:
             docs = [
                 (sample, *_documents(truth, board.prediction(sample, parser)))
@@ -105,6 +107,6 @@ def _documents(truth: Page, prediction: Prediction) -> tuple[items.Doc, items.Do
 
 
 def _tables(doc: items.Doc) -> list[str]:
-    """The tables as HTML; the benchmark's own of an element that is given as HTML alone is that."""
+    """Return the tables as HTML; the benchmark's own of an element that is given as HTML alone is that."""
     tables = (item for item in items.walk(items.complete(doc["items"])) if item["label"] == "table")
     return [items.table_html(i["table"]) if "table" in i else str(i.get("html") or "") for i in tables]

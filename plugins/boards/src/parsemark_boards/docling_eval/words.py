@@ -12,14 +12,18 @@ from parsemark_boards.package_files import INSTALL_WORDS, find_package_file
 
 
 def words_of_sentences(text: str) -> list[str]:
-    """Words as nltk's `word_tokenize` cuts them: first sentences (Punkt's English ones), then words."""
+    """Return words as nltk's `word_tokenize` cuts them: first sentences (Punkt's English ones), then
+    words.
+    """
     cut = _tokenizer().tokenize
     return [str(word) for sentence in _sentences().tokenize(text) for word in cut(sentence)]
 
 
 @lru_cache(maxsize=1)
 def _tokenizer() -> Any:
-    """Of nltk up to 3.9: an apostrophe before a single letter was cut off by another rule."""
+    """Return the tokenizer of nltk up to 3.9, where another rule split an apostrophe before a single
+    letter.
+    """
     from nltk.tokenize.destructive import NLTKWordTokenizer
 
     tokenizer = NLTKWordTokenizer()
@@ -30,7 +34,8 @@ def _tokenizer() -> Any:
 
 @lru_cache(maxsize=1)
 def _sentences() -> Any:
-    """Punkt with its English parameters, read from the tables where nltk or llama-index-core keep them.
+    """Return Punkt with its English parameters, read from the tables where nltk or llama-index-core keep
+    them.
 
     MissingDependencyError where they are nowhere to be found.
     """
@@ -66,7 +71,7 @@ _ENDINGS = {
 
 @cache
 def wordnet_folder() -> Path:
-    """Where WordNet lies; MissingDependencyError where it is not installed."""
+    """Return where WordNet lies; raise MissingDependencyError where it is not installed."""
     for folder in (os.environ.get("WNSEARCHDIR", ""), *FOLDERS):
         if folder and (Path(folder) / "data.noun").is_file():
             return Path(folder)
@@ -75,7 +80,7 @@ def wordnet_folder() -> Path:
 
 @cache
 def _index(part: str) -> dict[str, tuple[int, ...]]:
-    """Words to the places of their synsets."""
+    """Return the places of synsets by word."""
     found = {}
     for line in (wordnet_folder() / f"index.{part}").read_text("utf-8").splitlines():
         if not line.startswith("  "):
@@ -124,5 +129,7 @@ def _names(word: str) -> Iterator[str]:
 
 @lru_cache(maxsize=65536)
 def synonyms(word: str) -> frozenset[str]:
-    """The names without `_` of all synsets of a word in WordNet 3.0's own files, found as nltk finds them."""
+    """Return the names without `_` of all synsets of a word in WordNet 3.0's own files, found as nltk finds
+    them.
+    """
     return frozenset({word, *(name for name in _names(word.lower()) if "_" not in name)})

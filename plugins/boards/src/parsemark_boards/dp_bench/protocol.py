@@ -44,7 +44,7 @@ class DpBenchProtocol(MeasuredProtocol):
     empty_is_hundredth: bool = True
 
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
-        """The three numbers of a page."""
+        """Return the three numbers of a page."""
         expected = own_truth(truth, PAGE) or page_data(in_order(truth))
         output = page_data(predicted_elements(prediction))
         both_empty = not page_text(expected) and not page_text(output)
@@ -62,7 +62,7 @@ class DpBenchProtocol(MeasuredProtocol):
         return {"nid": nid, "teds": teds[0], "teds_s": teds[1]}
 
     def result_files(self, board: BoardRun) -> Files:
-        """A prediction file of the benchmark's form for each parser, and its scores."""
+        """Return a prediction file of the benchmark's form for each parser, and its scores."""
         for parser in board.parsers:
             outputs = ((document, board.prediction(sample, parser)) for sample, document, _ in board.pages())
             pages = {f"{document}.pdf": page_data(predicted_elements(own)) for document, own in outputs}
@@ -71,7 +71,7 @@ class DpBenchProtocol(MeasuredProtocol):
 
 
 def page_data(elements: Iterable[Element]) -> dict[str, Any]:
-    """Elements in the form of the benchmark's files."""
+    """Return elements in the form of the benchmark's files."""
     listed = []
     for element in elements:
         html = html_of(element) if element.category == Category.TABLE else ""
@@ -81,7 +81,7 @@ def page_data(elements: Iterable[Element]) -> dict[str, Any]:
 
 
 def raw_nid(truth: PageData, pred: PageData) -> float:
-    """NID of a page from 0 to 100; but 1 where both are empty, as upstream has it."""
+    """Return NID of a page from 0 to 100; but 1 where both are empty, as upstream has it."""
     a, b = page_text(truth), page_text(pred)
     if not a and not b:
         return 1.0
@@ -89,7 +89,9 @@ def raw_nid(truth: PageData, pred: PageData) -> float:
 
 
 def both_teds(truth: EditTree | None, pred: EditTree | None) -> tuple[float, float]:
-    """TEDS and TEDS-S of the first tables; ZeroDivisionError where both are empty: upstream's run ends."""
+    """Return TEDS and TEDS-S of the first tables; raise ZeroDivisionError where both are empty: upstream's
+    run ends.
+    """
     if truth is None or pred is None:
         return 0.0, 0.0
     return tree_similarity(truth, pred, False), tree_similarity(truth, pred, True)

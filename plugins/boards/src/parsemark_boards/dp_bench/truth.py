@@ -27,13 +27,15 @@ class DpBenchPage(ReferencePage):
 
 
 def page_text(page: PageData) -> str:
-    """All text but that of figures, tables and charts; line ends are deleted, which joins words."""
+    """Return all text but that of figures, tables and charts; line ends are deleted, which joins words."""
     texts = [e["content"]["text"] for e in page["elements"] if e["category"].lower() not in NO_TEXT]
     return "".join(f"{text} " for text in texts).replace("\n", "")
 
 
 def first_tree(page: PageData) -> EditTree | None:
-    """The tree of the first table; None if there is none. ValueError if a span is not a number."""
+    """Return the tree of the first table; None if there is none. Raise ValueError if a span is not a
+    number.
+    """
     document = _tables(page)
     if not document.startswith("<html><body><table>") and not document.endswith("</table></body></html>"):
         document = f"<html><body><table>{document}</table></body></html>"
@@ -42,12 +44,12 @@ def first_tree(page: PageData) -> EditTree | None:
 
 
 def has_tables(page: PageData) -> bool:
-    """Whether the page has an element that is a table."""
+    """Return whether the page has an element that is a table."""
     return any(element["category"].lower() == "table" for element in page["elements"])
 
 
 def _tables(page: PageData) -> str:
-    """What stands in the page's table elements, as one document."""
+    """Return the contents of the page's table elements as one document."""
     parts = []
     for element in page["elements"]:
         if element["category"].lower() == "table":

@@ -55,7 +55,7 @@ class GetomniProtocol(MeasuredProtocol):
     page_marks: bool = False
 
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
-        """The two numbers of a page; where upstream has NaN its dashboard counts 0."""
+        """Return the two numbers of a page; where upstream has NaN its dashboard counts 0."""
         text = markdown_of(prediction)
         expected = own_truth(truth, MARKDOWN)
         if expected is None:
@@ -75,7 +75,7 @@ class GetomniProtocol(MeasuredProtocol):
         return values
 
     def result_files(self, board: BoardRun) -> Files:
-        """`results.json`: an entry for each document and model."""
+        """Return `results.json`: an entry for each document and model."""
         entries = []
         for parser in board.parsers:
             values = board.values(parser)
@@ -96,7 +96,8 @@ class GetomniProtocol(MeasuredProtocol):
 
 
 def text_similarity(truth: str, pred: str) -> float:
-    """1 − Levenshtein distance over the longer length, without case and outer white space, four decimals.
+    """Return 1 − Levenshtein distance over the longer length, without case and outer white space, four
+    decimals.
 
     NaN where nothing but white space is compared.
     """
@@ -110,7 +111,7 @@ def text_similarity(truth: str, pred: str) -> float:
 
 
 def _units(text: str) -> Sequence[int] | str:
-    """JavaScript's units: characters beyond the first 65,536 are two."""
+    """Return JavaScript's units: characters beyond the first 65,536 are two."""
     if max(text, default="") <= "\uffff":
         return text
     data = text.encode("utf-16-le", "surrogatepass")
@@ -122,7 +123,7 @@ def _fixed(value: float) -> float:
 
 
 def json_accuracy(truth: Json, pred: Json, *, ignore_cases: bool = False) -> float:
-    """How much of the true JSON was extracted; NaN where it has no fields and no change is counted."""
+    """Return how much of the true JSON was extracted; NaN where it has no fields and no change is counted."""
     if ignore_cases:
         truth, pred = upper(truth), upper(pred)
     counts, n_fields, diff = json_changes(truth, pred)
@@ -134,7 +135,7 @@ def json_accuracy(truth: Json, pred: Json, *, ignore_cases: bool = False) -> flo
 
 
 def json_changes(truth: Json, pred: Json) -> tuple[dict[str, int], int, Json]:
-    """Values that were added, deleted and modified, how many are true, and what json-diff gives."""
+    """Return values that were added, deleted and modified, how many are true, and what json-diff gives."""
     counts = {"additions": 0, "deletions": 0, "modifications": 0}
     try:
         changed = _Differ().diff(truth, pred)[1] or {}
@@ -145,14 +146,14 @@ def json_changes(truth: Json, pred: Json) -> tuple[dict[str, int], int, Json]:
 
 
 def upper(value: Json) -> Json:
-    """String values of objects in upper case; strings in lists stay, as upstream has it."""
+    """Return string values of objects in upper case; strings in lists stay, as upstream has it."""
     if isinstance(value, dict):
         return {k: v.upper() if isinstance(v, str) else upper(v) for k, v in value.items()}
     return [upper(v) for v in value] if isinstance(value, list) else value
 
 
 def fields(value: Json) -> int:
-    """The values of a JSON; keys with `__` are skipped."""
+    """Return the values of a JSON; keys with `__` are skipped."""
     if isinstance(value, dict):
         return sum(fields(v) for k, v in value.items() if "__" not in k)
     if isinstance(value, list):
@@ -192,7 +193,7 @@ class _Differ:
     known: dict[tuple[int, int], Found] = field(default_factory=dict)
 
     def diff(self, a: Any, b: Any) -> Found:
-        """How alike both are, and what differs."""
+        """Return how alike both are, and what differs."""
         self.steps += 1
         if self.steps > MAX_STEPS or self.depth > MAX_DEPTH:
             raise FormatError("The JSON is too large or too deep to compare")
@@ -238,7 +239,7 @@ class _Differ:
         return (100.0, None) if is_equal else (max(0.0, weight), entries)
 
     def _labels(self, a: Sequence[Json], b: Sequence[Json], labels_a: Mapping[int, int]) -> dict[int, int]:
-        """A label for each object and list of b: that of its best partner in a, or a new one."""
+        """Return a label for each object and list of b: that of its best partner in a, or a new one."""
         taken: dict[int, tuple[float, int]] = {}
         own = [j for j, value in enumerate(b) if isinstance(value, dict | list)]
         for j in own:
@@ -253,7 +254,7 @@ class _Differ:
 
 
 def _sorted(values: Sequence[Json], labels: Mapping[int, int]) -> list[tuple[Any, Json]]:
-    """(identity, value), sorted by how JavaScript writes each; objects and lists are their labels."""
+    """Return (identity, value), sorted by how JavaScript writes each; objects and lists are their labels."""
     listed = []
     for i, value in enumerate(values):
         text = f"__$!SCALAR{labels[i]}" if i in labels else _js_text(value)
@@ -267,7 +268,7 @@ def _kind(value: Json) -> str:
 
 
 def _value(value: Json) -> Json:
-    """A number as JavaScript keeps it."""
+    """Return a number as JavaScript keeps it."""
     if type(value) is not int:
         return value
     try:

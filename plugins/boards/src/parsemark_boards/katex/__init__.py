@@ -54,13 +54,13 @@ class Render(NamedTuple):
 
 @cache
 def find_chromium() -> str | None:
-    """The browser of this machine; `$PARSEMARK_CHROMIUM` names another."""
+    """Return the browser of this machine; `$PARSEMARK_CHROMIUM` names another."""
     named = os.environ.get("PARSEMARK_CHROMIUM")
     return named or next((found for name in BROWSERS if (found := shutil.which(name))), None)
 
 
 def render_all(kind: Kind, formulas: Iterable[str]) -> dict[str, Render | None]:
-    """What becomes of each formula; None where it could not be tried: no browser, too long, too slow."""
+    """Render each formula; None where it could not be tried: no browser, too long, too slow."""
     found: dict[str, Render | None] = {}
     for tex in formulas:
         found[tex] = None if len(tex) > MAX_CHARACTERS else _stored(kind, tex)

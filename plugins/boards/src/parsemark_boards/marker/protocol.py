@@ -67,7 +67,7 @@ class MarkerProtocol(MeasuredProtocol):
             )
 
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
-        """The numbers of a page."""
+        """Return the numbers of a page."""
         blocks = own_truth(truth, BLOCKS)
         if blocks is None:
             blocks = [written for e in in_order(truth) if (written := write_document([e]).strip())]
@@ -85,7 +85,7 @@ class MarkerProtocol(MeasuredProtocol):
         return {"score": score, "order": order, "blocks": (score - ORDER_SHARE * order) / BLOCK_SHARE}
 
     def summarise(self, tables: RunTables) -> Summary:
-        """The figures, with the version of pandoc that they depend on."""
+        """Return the figures, with the version of pandoc that they depend on."""
         return self.summary_of(tables, self.figure_sums(tables), settings={"pandoc": pandoc_version()})
 
 
@@ -117,7 +117,7 @@ def page_score(blocks: Sequence[str], pred: str, clean: Callable[[str], str]) ->
 
 
 def order_score(order: Sequence[int]) -> float:
-    """Kendall's tau of an order against 0, 1, 2, …, from 0 to 100."""
+    """Return Kendall's tau of an order against 0, 1, 2, …, from 0 to 100."""
     n = len(order)
     if n < 2:
         return 100.0
@@ -127,12 +127,13 @@ def order_score(order: Sequence[int]) -> float:
 
 
 def cleaned(*texts: str) -> dict[str, str]:
-    """Texts as they are compared."""
+    """Return texts as they are compared."""
     return {text: without_markup(md) for text, md in zip(texts, through_pandoc(*texts), strict=True)}
 
 
 def without_markup(md: str) -> str:
-    """What follows pandoc: formulas, links, tags, white space, and a decoding that garbles other scripts.
+    """Return the text after pandoc's steps: formulas, links, tags, white space, and a decoding that garbles
+    other scripts.
 
     >>> without_markup("## Café ....")
     '# cafã© .'
@@ -154,7 +155,7 @@ def without_markup(md: str) -> str:
 
 
 def _with_plain_formulas(text: str) -> str:
-    r"""What `(?<!\\)\$(?:\$([^$]+)\$\$|\s*([^$\n]+?)\s*\$)` finds, each in one spelling."""
+    r"""Rewrite all matches of `(?<!\\)\$(?:\$([^$]+)\$\$|\s*([^$\n]+?)\s*\$)` in one spelling."""
     out, at = [], 0
     while (start := text.find("$", at)) >= 0:
         mark = "$$" if text.startswith("$$", start) else "$"
@@ -190,7 +191,7 @@ def _plain_latex(latex: str) -> str:
 
 @cache
 def find_pandoc() -> str:
-    """The program, of this machine or of pypandoc_binary; MissingDependencyError without either."""
+    """Return the program, of this machine or of pypandoc_binary; MissingDependencyError without either."""
     with suppress(ImportError, OSError):
         from pypandoc import get_pandoc_path
 
@@ -202,14 +203,14 @@ def find_pandoc() -> str:
 
 @cache
 def pandoc_version() -> str:
-    """Published values cannot be repeated without knowing it, so summaries say it."""
+    """Return the version, which summaries have because published values cannot be repeated without it."""
     shown = subprocess.run([find_pandoc(), "--version"], capture_output=True, check=True, timeout=60)
     return shown.stdout.decode().split("\n", 1)[0]
 
 
 @lru_cache(maxsize=64)
 def through_pandoc(*texts: str) -> tuple[str, ...]:
-    """Markdown to HTML and back, all texts by one process: pandoc starts slower than it converts.
+    """Convert Markdown to HTML and back, all texts by one process: pandoc starts slower than it converts.
 
     FormatError where pandoc fails, or takes too long.
     """

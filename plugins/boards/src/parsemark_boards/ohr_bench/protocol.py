@@ -49,7 +49,9 @@ _STAGES = {
 
 @lru_cache
 def _speaks_of(path: str, stage: str) -> bool:
-    """Whether any line of a file of results has a stage: who has no line for a question earns 0 then."""
+    """Return whether any line of a file of results has a stage: who has no line for a question earns 0
+    then.
+    """
     return any(getattr(line, stage) is not None for line in read_results(path).values()) if path else False
 
 
@@ -100,12 +102,12 @@ class OhrBenchProtocol(MeasuredProtocol):
 
     @property
     def asks(self) -> bool:
-        """Whether a language model is asked."""
+        """Return whether a language model is asked."""
         return bool(self.judge)
 
     @property
     def needs_whole_run(self) -> bool:
-        """Whether questions are searched in all documents of their domain."""
+        """Return whether questions are searched in all documents of their domain."""
         return bool(self.judge or self.top)
 
     def prepared(self, run: WholeRun) -> PageProtocol:
@@ -123,7 +125,7 @@ class OhrBenchProtocol(MeasuredProtocol):
         return replace(self, results=str(path), judge="", top=0)
 
     def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
-        """The values of each question of a page."""
+        """Return the values of each question of a page."""
         if self.needs_whole_run:
             raise RuntimeError(f"{self} searches a whole run: score it with `parsemark score` or `bench`")
         found: dict[str, dict[str, float | None]] = {info.name: {} for info in self.infos}
@@ -143,7 +145,9 @@ class OhrBenchProtocol(MeasuredProtocol):
         return {name: values or None for name, values in found.items()}
 
     def summary_of(self, tables: RunTables, sums: Sequence[FigureSums], **parts: Any) -> Summary:
-        """The summary, which names parsers and questions of the file of results that are not in the run."""
+        """Return the summary, which names parsers and questions of the file of results that are not in the
+        run.
+        """
         summary = super().summary_of(tables, sums, **parts)
         lines = read_results(self.results) if self.results else {}
         given = {"parser": {parser for parser, _ in lines}, "question": {own for _, own in lines}}
@@ -167,7 +171,7 @@ class OhrBenchProtocol(MeasuredProtocol):
         return summary.model_copy(update={"notes": [*summary.notes, *notes], "failed_calls": n_failed})
 
     def _given(self, question: Mapping[str, Any], parser: str, what: str) -> Any:
-        """What a stage gave for a question: by the file of results, else by the question itself."""
+        """Return a stage's value for a question: from the file of results, else from the question itself."""
         line = read_results(self.results).get((parser, str(question.get("ID")))) if self.results else None
         given = None if line is None else getattr(line, what)
         return question.get(what, {}).get(parser) if given is None else given
@@ -182,7 +186,9 @@ class OhrBenchProtocol(MeasuredProtocol):
         return 0.0 if lcs is None and not self.empty_left_out else lcs
 
     def result_files(self, board: BoardRun) -> Files:
-        """`retrieval_base/PARSER/DOCUMENT.json`, which the benchmark's programs index, and the numbers."""
+        """Return `retrieval_base/PARSER/DOCUMENT.json`, which the benchmark's programs index, and the
+        numbers.
+        """
         for parser in board.parsers:
             documents: dict[str, list[dict[str, Any]]] = {}
             for sample, document, number in board.pages():
@@ -194,7 +200,7 @@ class OhrBenchProtocol(MeasuredProtocol):
 
 
 def normalised(text: str) -> str:
-    """A text without case, ASCII punctuation, articles and runs of white space.
+    """Return a text without case, ASCII punctuation, articles and runs of white space.
 
     >>> normalised("The Cat's 3.5 hats!")
     'cats 35 hats'
@@ -208,7 +214,7 @@ def _common_words(a: Sequence[str], b: Sequence[str]) -> int:
 
 
 def evidence_share(hits: Sequence[str], evidence: str | Sequence[str]) -> float:
-    """The share of the evidence's words that stand in the hits, in order; .5 where it has no word."""
+    """Return the share of the evidence's words that stand in the hits, in order; .5 where it has no word."""
     wanted = normalised(evidence if isinstance(evidence, str) else "\n".join(evidence)).split()
     if not wanted:
         return 0.5
@@ -216,7 +222,7 @@ def evidence_share(hits: Sequence[str], evidence: str | Sequence[str]) -> float:
 
 
 def retrieval_lcs(question: Mapping[str, Any]) -> float | None:
-    """The share of the evidence that a search brought; None where it brought nothing at all."""
+    """Return the share of the evidence that a search brought; None where it brought nothing at all."""
     fetched = question["retrieval_results"]
     if not fetched:
         return None
@@ -227,7 +233,7 @@ def retrieval_lcs(question: Mapping[str, Any]) -> float | None:
 
 
 def answer_scores(generated: str, answer: str) -> dict[str, Any]:
-    """The values of a generated answer; an empty one is not valid and leaves the means."""
+    """Return the values of a generated answer; an empty one is not valid and leaves the means."""
     rouge = [re.sub("[^a-z0-9]+", " ", text.lower()).split() for text in (generated, answer)]
     common = _common_words(*rouge)
     precisions, ratio = bleu_parts([generated], [answer])
@@ -267,7 +273,9 @@ def _cut(text: str) -> list[str]:
 
 @cache
 def _segmenter() -> Any:
-    """Jieba with its dictionary in our cache: by itself it believes a file that anyone may put into /tmp."""
+    """Return Jieba with its dictionary in our cache: by itself it believes a file that anyone may put into
+    /tmp.
+    """
     import jieba
 
     jieba.setLogLevel(60)

@@ -83,14 +83,16 @@ def write_results(
 
 
 def _statuses(judge: str, lines: Sequence[ResultLine]) -> str:
-    """How many answers ended in which way."""
+    """Return how many answers ended in which way."""
     failed = [why.partition(":")[0] for line in lines for why in (line.failed or {}).values()]
     counts = Counter(failed) + Counter({str(Answered.OK): 2 * len(lines) - len(failed)})
     return f"{judge}: {', '.join(f'{n} {status}' for status, n in sorted(counts.items()))}."
 
 
 def questions_of(run: WholeRun) -> list[Mapping[str, Any]]:
-    """Return the questions of all pages, each once; UsageError if there are none, or two have one ID."""
+    """Return the questions of all pages, each once; raise UsageError if there are none, or two have one
+    ID.
+    """
     found: dict[str, Mapping[str, Any]] = {}
     for sample, *_ in run.pages:
         truth = run.truth(sample)

@@ -39,7 +39,7 @@ class TrueQuestion(TruthModel):
 
 
 def evidence_pages(question: Mapping[str, Any]) -> list[Any]:
-    """The pages on which the evidence of a question stands, counted from 0."""
+    """Return the pages on which the evidence of a question stands, counted from 0."""
     pages = question["evidence_page_no"]
     return pages if isinstance(pages, list) else [pages]
 
@@ -59,7 +59,7 @@ class ResultLine(BaseModel):
 
 @lru_cache(4)
 def read_results(path: str) -> Mapping[tuple[str, str], ResultLine]:
-    """Parser and question to what was found, from a file that `rag.py` or a system of one's own wrote.
+    """Return the results by parser and question, from a file that `rag.py` or a system of one's own wrote.
 
     CorpusError where it cannot be read, or names the line that is not of this form.
     """

@@ -62,7 +62,7 @@ def load(root: Path) -> Corpus:
 
 
 def _tests(root: Path, remarks: list[Remark]) -> list[tuple[dict[str, Any], str]]:
-    """The tests that can be used, each with its file's name."""
+    """Return the tests that can be used, each with its file's name."""
     paths = files_inside(root, "*.jsonl", remarks, of="a folder of olmOCR-bench", deep=False)
     found: list[tuple[dict[str, Any], str]] = []
     for path in paths:

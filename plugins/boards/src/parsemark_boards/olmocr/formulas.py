@@ -23,7 +23,7 @@ Renderer = Callable[[str], Render | None]
 
 
 def formulas_of(md: str, *, dollars: bool = True) -> list[str]:
-    r"""The formulas of a page in the order of the delimiters `\(`, `\[`, `$$`, `$`."""
+    r"""Return the formulas of a page in the order of the delimiters `\(`, `\[`, `$$`, `$`."""
     found: list[str] = []
     for opening, closing in _DELIMITERS if dollars else _DELIMITERS[:2]:
         kept, at = [], 0
@@ -36,14 +36,14 @@ def formulas_of(md: str, *, dollars: bool = True) -> list[str]:
 
 
 def in_order_tried(math: str, candidates: Sequence[str]) -> list[str]:
-    """The formulas of a page, those most like the wanted one first."""
+    """Return the formulas of a page, those most like the wanted one first."""
     return sorted(candidates, key=lambda candidate: -ratio(candidate, math))
 
 
 def page_has_formula(
     math: str, md: str, render: Renderer, *, dollars: bool = True
 ) -> tuple[bool | None, str]:
-    """Whether a formula of a page contains the wanted one; None where it could not be tried."""
+    """Return whether a formula of a page contains the wanted one; None where it could not be tried."""
     candidates = formulas_of(md, dollars=dollars)
     if not candidates:
         return False, "the output has no formula"
@@ -66,7 +66,7 @@ def page_has_formula(
 
 
 def contains(wanted: Render, rendered: Render) -> bool:
-    """Whether the symbols of a formula stand in another one with the neighbours that they have."""
+    """Return whether the symbols of a formula stand in another one with the neighbours that they have."""
     if _inner(wanted.mathml) in _inner(rendered.mathml):
         return True
     return _assignable(_symbols(wanted.spans), _symbols(rendered.spans))
@@ -102,7 +102,7 @@ _Four = tuple[int | None, int | None, int | None, int | None]
 
 
 def _neighbours(symbols: Sequence[_Symbol]) -> list[_Four]:
-    """The nearest symbol above, below, left and right of each, in its column or its line."""
+    """Return the nearest symbol above, below, left and right of each, in its column or its line."""
     found: list[_Four] = []
     for i, own in enumerate(symbols):
         best: list[tuple[float, int] | None] = [None] * 4
@@ -122,7 +122,7 @@ def _neighbours(symbols: Sequence[_Symbol]) -> list[_Four]:
 
 
 def _assignable(wanted: Sequence[_Symbol], rendered: Sequence[_Symbol]) -> bool:
-    """Whether each wanted symbol can have one of its own, all with the neighbours that they need."""
+    """Return whether each wanted symbol can have one of its own, all with the neighbours that they need."""
     places: dict[str, list[int]] = {}
     for j, symbol in enumerate(rendered):
         places.setdefault(symbol.character, []).append(j)

@@ -82,11 +82,11 @@ class OlmocrProtocol(FactsProtocol):
         _test_of(fact)
 
     def asks_about(self, fact: Fact) -> bool:
-        """Whether a fact of these rules is asked."""
+        """Return whether a fact of these rules is asked."""
         return super().asks_about(fact) and not (self.skip_baseline and fact.kind == BASELINE)
 
     def group_of(self, fact: Fact) -> str:
-        """The file that a test stands in."""
+        """Return the file that a test stands in."""
         return fact.group or "facts"
 
     def deciding(self, facts: Sequence[Fact], truth: Page, prediction: Prediction) -> Decide:
@@ -116,7 +116,7 @@ class OlmocrProtocol(FactsProtocol):
         return totals
 
     def summarise(self, tables: RunTables) -> Summary:
-        """All figures, and the interval that the benchmark prints: tests drawn inside their groups."""
+        """Return all figures, and the interval that the benchmark prints: tests drawn inside their groups."""
         found = {}
         for parser, sums in self.totals(tables).sums.items():
             summed = sums.sum(axis=0)
@@ -127,7 +127,9 @@ class OlmocrProtocol(FactsProtocol):
         return super().summarise(tables).model_copy(update={"details": {"board_interval": found}})
 
     def result_files(self, board: BoardRun) -> Files:
-        """Candidates' pages that the benchmark's program scores, `failed-PARSER.jsonl` and `results.json`."""
+        """Return candidates' pages that the benchmark's program scores, `failed-PARSER.jsonl` and
+        `results.json`.
+        """
         for parser in board.parsers:
             tests = {}
             for sample, document, number in board.pages():
@@ -148,13 +150,15 @@ AS_PUBLISHED = OlmocrProtocol()
 
 
 def _test_of(fact: Fact) -> BoardTest:
-    """A fact as the benchmark's test."""
+    """Return a fact as the benchmark's test."""
     place = {"pdf": "page", "page": fact.page, "id": fact.id, "type": fact.kind}
     return read_test({**fact.arguments, **place})
 
 
 def _renders(facts: Sequence[Fact], md: str) -> dict[str, Render | None]:
-    """What formulas look like that can decide something: not where one is written exactly as it should be."""
+    """Render the formulas that can decide something; one that is written exactly as it should be is left
+    out.
+    """
     needed: dict[str, None] = {}
     for fact in (own for own in facts if own.kind == "math"):
         candidates = formulas_of(md, dollars=not fact.arguments.get("ignore_dollar_delimited"))
@@ -171,7 +175,9 @@ def bootstrap_interval(
     rounds: int = 1000,
     level: float = 0.95,
 ) -> tuple[float, float]:
-    """The benchmark's interval: tests are drawn inside their groups, the groups' means are averaged."""
+    """Return the benchmark's interval: tests are drawn inside their groups, the groups' means are
+    averaged.
+    """
     values = np.asarray(scores, dtype=float)
     if not len(values):
         return 0.0, 0.0
@@ -182,7 +188,7 @@ def bootstrap_interval(
 
 
 def split_groups(values: Any, sizes: Sequence[int] | None) -> list[Any]:
-    """The values of each group that has any."""
+    """Return the values of each group that has any."""
     if sizes is None:
         return [values]
     if sum(sizes) != len(values):
@@ -195,7 +201,7 @@ def split_groups(values: Any, sizes: Sequence[int] | None) -> list[Any]:
 
 
 def check(test: BoardTest, md: str, render: Renderer, options: OlmocrProtocol = AS_PUBLISHED) -> Outcome:
-    """Whether a page passes a test that `read_test` gave.
+    """Return whether a page passes a test that `read_test` gave.
 
     IndexError where a table makes upstream's code fail, which voids the candidate's whole score there;
     TooHardError where a search takes too long or tables have too many slots.
@@ -290,7 +296,7 @@ _CHECKS: Mapping[str, Callable[[BoardTest, str, OlmocrProtocol], Outcome]] = {
 
 
 def nearest(query: str, text: str) -> str:
-    """What an output says where it comes nearest to a text."""
+    """Return the part of an output that is nearest to a text."""
     from rapidfuzz.fuzz import partial_ratio_alignment
 
     found = partial_ratio_alignment(query, text)
@@ -303,7 +309,7 @@ def nearest(query: str, text: str) -> str:
 
 
 def markdown_tables(md: str) -> list[CellGrid]:
-    """Every run of at least two lines with a `|`: also one inside of HTML, formulas or prose."""
+    """Return every run of at least two lines with a `|`: also one inside of HTML, formulas or prose."""
     found = []
     for _, rows in pipe_tables(md, lambda line: not line.strip().strip("- :|")):
         headed = ([CellSpec(text, heading=not c) for c, text in enumerate(row)] for row in rows[1:])
@@ -313,19 +319,21 @@ def markdown_tables(md: str) -> list[CellGrid]:
 
 
 def html_tables(md: str) -> list[CellGrid]:
-    """Every table element that has rows, nested ones again by themselves."""
+    """Return every table element that has rows, nested ones again by themselves."""
     return html_grids(md, lambda cell: cell.get_text(), budget=MAX_SLOTS)
 
 
 @lru_cache(maxsize=16)
 def tables_of(md: str, markdown: bool) -> tuple[tuple[CellGrid, dict[Place, str]], ...]:
-    """The tables of a page with the normal form of their cells; Markdown's first, if they are asked for."""
+    """Return the tables of a page with the normal form of their cells; Markdown's first, if they are asked
+    for.
+    """
     grids = [*(markdown_tables(md) if markdown else []), *html_tables(md)]
     return tuple((grid, {place: normalise(text) for place, text in grid.text.items()}) for grid in grids)
 
 
 def related(grid: CellGrid, cell: Place, relation: Relation) -> set[Place]:
-    """The cells that stand in a relation to a cell."""
+    """Return the cells that stand in a relation to a cell."""
     if relation == "top_heading":
         return grid.reached(cell, "up", grid.headings)
     if relation == "left_heading":
@@ -334,7 +342,7 @@ def related(grid: CellGrid, cell: Place, relation: Relation) -> set[Place]:
 
 
 def table_holds(wanted: Mapping[str, Any], md: str) -> tuple[bool, str]:
-    """Whether some table has a cell in these surroundings; the texts are in normal form."""
+    """Return whether some table has a cell in these surroundings; the texts are in normal form."""
     tables = tables_of(md, not wanted["ignore_markdown_tables"])
     cell, max_diffs, found = wanted["cell"], wanted["max_diffs"], False
     asked = [(name, wanted[name]) for name in RELATIONS if wanted.get(name)]

@@ -31,7 +31,7 @@ _MARKUP = (
 
 @lru_cache(maxsize=4096)
 def normalise(text: str) -> str:
-    r"""The text as it is compared: without some marks of Markdown and HTML, quotes and dashes folded.
+    r"""Return the text as it is compared: without some marks of Markdown and HTML, quotes and dashes folded.
 
     >>> normalise("**Total**  net—gain of snake_case_name")
     'Total net-gain of snakecasename'
@@ -42,12 +42,12 @@ def normalise(text: str) -> str:
 
 
 def limit(query: str, max_diffs: int) -> float:
-    """The least similarity that a query with so many allowed differences needs."""
+    """Return the least similarity that a query with so many allowed differences needs."""
     return 1.0 - min(max_diffs, 2**53) / (len(query) or 1)
 
 
 def is_like(query: str, text: str, least: float) -> bool:
-    """Whether some window of the longer one is like the shorter one.
+    """Return whether some window of the longer one is like the shorter one.
 
     The roles are exchanged where the text is shorter than the query: a defect that is kept.
     """
@@ -57,7 +57,7 @@ def is_like(query: str, text: str, least: float) -> bool:
 
 
 def is_equal(query: str, text: str, least: float) -> bool:
-    """Whether two whole texts are alike."""
+    """Return whether two whole texts are alike."""
     return bool(ratio(query, text) / 100.0 >= least)
 
 
@@ -79,7 +79,7 @@ _ENCLOSED = {
 
 @lru_cache(maxsize=64)
 def formatted_pieces(text: str, kind: str) -> tuple[str, ...]:
-    """The headings, the bold or the italic pieces of a page, in normal form."""
+    """Return the headings, the bold or the italic pieces of a page, in normal form."""
     pieces = _HEADING.findall(text) if kind == "heading" else []
     for opening, closing in _ENCLOSED[kind]:
         pieces += [text[a:b] for _, a, b, _ in between(text, opening, closing)]
@@ -92,7 +92,7 @@ _AROUND = 200  # characters before and behind a footnote's marker in which its t
 
 
 def marker_places(text: str, marker: str) -> list[tuple[int, int]]:
-    """Where a footnote's marker stands: `[^1]`, `<sup>1</sup>`, and in superscript digits."""
+    """Return where a footnote's marker stands: `[^1]`, `<sup>1</sup>`, and in superscript digits."""
     found = [m.span() for m in re.finditer(rf"\[\^{re.escape(marker)}\](?!:)", text)]
     rest = re.compile(re.escape(marker) + "</sup>", re.I)
     for opened in _SUP.finditer(text, 0, text.rfind(">") + 1):
@@ -110,7 +110,7 @@ def _letters(text: str) -> str:
 def stands_at_marker(
     text: str, places: list[tuple[int, int]], wanted: str, max_diffs: int, side: int
 ) -> bool:
-    """Whether a text stands before (`side` −1) or behind (1) some place of a marker."""
+    """Return whether a text stands before (`side` −1) or behind (1) some place of a marker."""
     target, least = _letters(wanted), limit(wanted, max_diffs)
     for start, end in places:
         near = _letters(text[max(0, start - _AROUND) : start] if side < 0 else text[end : end + _AROUND])
@@ -126,12 +126,14 @@ _FOREIGN = re.compile(
 
 
 def has_foreign_characters(text: str) -> bool:
-    """Whether a page has Chinese or Japanese letters or emoji, which the benchmark's pages have not."""
+    """Return whether a page has Chinese or Japanese letters or emoji, which the benchmark's pages have
+    not.
+    """
     return _FOREIGN.search(text) is not None
 
 
 def trailing_repeats(text: str, longest: int = 5) -> list[int]:
-    """How often the last 1, 2, … characters stand at the end of a text without a gap."""
+    """Return how often the last 1, 2, … characters stand at the end of a text without a gap."""
     text = re.sub(r"\s+", " ", text)
     counts = []
     for size in range(1, longest + 1):
@@ -144,14 +146,14 @@ def trailing_repeats(text: str, longest: int = 5) -> list[int]:
 
 
 def alphanumerics(text: str, *, without_images: bool = False) -> int:
-    """How many letters and digits a page has."""
+    """Return how many letters and digits a page has."""
     if without_images:
         text = "\n".join(map(_without_images, text.split("\n")))
     return sum(map(str.isalnum, text))
 
 
 def _without_images(line: str) -> str:
-    r"""A line without what `!\[.*?\]\(.*?\)` finds, in linear time."""
+    r"""Return a line without what `!\[.*?\]\(.*?\)` finds, in linear time."""
     kept, at = [], 0
     while (start := line.find("![", at)) >= 0:
         middle = line.find("](", start + 2)

@@ -14,7 +14,7 @@ BASELINE = "baseline"
 
 
 def _normal_unless_blank(text: str) -> str:
-    """Return a text in normal form; ValueError if that leaves nothing of it."""
+    """Return a text in normal form; raise ValueError if that leaves nothing of it."""
     if text and not normalise(text).strip():
         raise ValueError("must not be blank in normal form")
     return normalise(text)
@@ -139,12 +139,14 @@ KINDS = tuple(_MODELS)
 
 
 def baseline_of(pdf: str) -> dict[str, Any]:
-    """The test that every PDF gets which lists none of its kind."""
+    """Return the test that every PDF gets which lists none of its kind."""
     return {"pdf": pdf, "page": 1, "id": f"{pdf}_baseline", "type": BASELINE}
 
 
 def read_test(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a test with its defaults, its texts in normal form; CorpusError if olmOCR-bench refuses it."""
+    """Return a test with its defaults, its texts in normal form; raise CorpusError if olmOCR-bench refuses
+    it.
+    """
     kind = str(data.get("type"))
     if kind not in _MODELS:
         raise CorpusError(f"the type {kind!r} is none of {', '.join(KINDS)}")

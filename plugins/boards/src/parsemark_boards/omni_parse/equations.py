@@ -38,7 +38,7 @@ class NotRenderedError(Exception):
 
 
 def math_spans(page: str) -> list[tuple[str, bool]]:
-    """The formulas of a page in order: LaTeX (or `<math>`), and whether each is a display."""
+    """Return the formulas of a page in order: LaTeX (or `<math>`), and whether each is a display."""
     found = []
     for match in _SPANS.finditer(page):
         if match[6] is None:
@@ -51,7 +51,7 @@ def math_spans(page: str) -> list[tuple[str, bool]]:
 
 
 def equation_appears(latex: str, page: str, render: Renderer) -> tuple[bool, str]:
-    """Whether an equation stands unbroken in the formulas of a page, their ends disregarded."""
+    """Return whether an equation stands unbroken in the formulas of a page, their ends disregarded."""
     wanted = symbols_of(latex, True, render)
     if wanted is None:
         return False, "the fact's LaTeX does not render"
@@ -73,7 +73,7 @@ def equation_appears(latex: str, page: str, render: Renderer) -> tuple[bool, str
 
 
 def symbols_of(tex: str, display: bool, render: Renderer) -> Symbols | None:
-    """What a formula renders to; None where KaTeX refuses it."""
+    """Return the symbols that a formula renders to; None where KaTeX refuses it."""
     rendered = render("block" if display else "inline", tex)
     if rendered is None:
         raise NotRenderedError("formulas are compared as a browser renders them, and there is none here")
@@ -97,7 +97,9 @@ def _from_mathml(mathml: str) -> Symbols | None:
 
 
 def _canonical(symbols: list[str]) -> list[str]:
-    """A slash through a relation as its negated character, and a bar that opens a subscript before it."""
+    """Return a slash through a relation as its negated character, and a bar that opens a subscript before
+    it.
+    """
     out: list[str] = []
     for symbol in symbols:
         if out and "\u0338" in (out[-1], symbol):
@@ -164,7 +166,7 @@ def _token(node: etree._Element) -> list[str]:
 
 
 def _is_invisible(node: etree._Element) -> bool:
-    """Whether a node is an invisible operator; an empty one holds a place and is not."""
+    """Return whether a node is an invisible operator; an empty one holds a place and is not."""
     if node.tag != f"{_NS}mo" or len(node):
         return False
     text = node.text or ""

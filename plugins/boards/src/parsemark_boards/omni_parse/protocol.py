@@ -67,7 +67,7 @@ class OmniParseProtocol(FactsProtocol):
         check_test(fact.kind, fact.arguments.get("args"), fact.arguments.get("settings", {}))
 
     def group_of(self, fact: Fact) -> str:
-        """The family of its kind."""
+        """Return the family of its kind."""
         return FAMILIES[fact.kind]
 
     def deciding(self, facts: Sequence[Fact], truth: Page, prediction: Prediction) -> Decide:
@@ -85,7 +85,9 @@ class OmniParseProtocol(FactsProtocol):
         return decide
 
     def result_files(self, board: BoardRun) -> Files:
-        """`PARSER/predictions/PAGE.json`, which `opb grade` reads, `scores.jsonl` and `summary.json`."""
+        """Return `PARSER/predictions/PAGE.json`, which `opb grade` reads, `scores.jsonl` and
+        `summary.json`.
+        """
         for parser in board.parsers:
             for sample, *_ in board.pages():
                 truth, prediction = board.run.truth(sample), board.prediction(sample, parser)
@@ -117,13 +119,13 @@ def _renderer(facts: Sequence[Fact], html: str) -> Renderer:
 
 
 def html_of_output(prediction: Prediction) -> str:
-    """The output as HTML."""
+    """Return the output as HTML."""
     text = markdown_of(prediction)
     return text if prediction.format == "html" and prediction.text is not None else html_of_markdown(text)
 
 
 def html_of_markdown(md: str) -> str:
-    """Markdown as HTML; list markers stay text, and formulas and HTML tables stay as they are."""
+    """Return Markdown as HTML; list markers stay text, and formulas and HTML tables stay as they are."""
     md = textwrap.dedent(_FRONT_MATTER.sub("", _unwrapped(md), count=1))
     raw: list[str] = []
     md = hold(hold(md, _ELEMENT, raw), _CODE, raw)
@@ -138,7 +140,7 @@ def html_of_markdown(md: str) -> str:
 
 
 def _unwrapped(md: str) -> str:
-    """Without a fence around the whole page."""
+    """Return a text without a fence around the whole page."""
     lines = md.strip().split("\n")
     opened = _FENCE.fullmatch(lines[0])
     if opened is None or opened[1].lower() not in _WRAPPERS:
@@ -157,7 +159,7 @@ def _markdown_reader() -> Any:
 
 
 def blocks_of_output(prediction: Prediction, page: Page) -> list[PlacedBlock] | None:
-    """The blocks of an output with their places; None where the parser gives no places of texts."""
+    """Return the blocks of an output with their places; None where the parser gives no places of texts."""
     if not any(e.box is not None and e.category != Category.TABLE for e in prediction.elements):
         return None
     blocks = []

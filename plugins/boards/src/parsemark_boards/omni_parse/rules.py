@@ -42,7 +42,8 @@ def check(
     blocks: Sequence[PlacedBlock] | None,
     render: Renderer,
 ) -> Outcome:
-    """Whether an output passes a test; None where it cannot be decided, TooHardError where it takes too long.
+    """Return whether an output passes a test; None where it cannot be decided, or raise TooHardError where it
+    takes too long.
 
     `page` is the output as HTML; `blocks` is None where the parser gives no places.
     """
@@ -145,7 +146,7 @@ def _formula(latex: str, page: str, render: Renderer) -> Outcome:
 
 
 def _is_plain(latex: str) -> bool:
-    """Whether plain text can write an equation without loss."""
+    """Return whether plain text can write an equation without loss."""
     if any(command not in _PLAIN_COMMANDS for command in re.findall(r"\\([A-Za-z]+)", latex)):
         return False
     if re.search(r"[\^_]\{[^{}]*[\\{^_]", latex):

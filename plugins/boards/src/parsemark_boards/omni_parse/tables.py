@@ -55,14 +55,18 @@ class ReadTable:
         return None
 
     def headings(self, cell: Place, direction: Direction) -> set[Place]:
-        """Headings on the way, empty ones passed over; a cell that is one itself has no others' ends."""
+        """Return headings on the way, empty ones passed over; a cell that is one itself has no others'
+        ends.
+        """
         full = frozenset(p for p in self.grid.headings if self.grid.text[p].strip())
         if cell not in full:
             return self.grid.reached(cell, direction, full)
         return {p for p in self.grid.reached(cell, direction, full) if p in full}
 
     def above(self, cell: Place) -> list[Place]:
-        """The cells over its columns, top to bottom; a heading written once covers empty cells beside it."""
+        """Return the cells over its columns, top to bottom; a heading written once covers empty cells beside
+        it.
+        """
         rows, cols = self.covers[cell]
         found: list[Place] = []
         for r in range(min(rows)):
@@ -76,7 +80,7 @@ class ReadTable:
         return found
 
     def beside(self, cell: Place) -> list[Place]:
-        """The cells to its left; a label written once covers empty cells below it."""
+        """Return the cells to its left; a label written once covers empty cells below it."""
         rows, cols = self.covers[cell]
         found: list[Place] = []
         for c in range(min(cols)):
@@ -89,7 +93,7 @@ class ReadTable:
         return found
 
     def section(self, cell: Place) -> list[str]:
-        """The labels of the run of section rows nearest above, top to bottom."""
+        """Return the labels of the run of section rows nearest above, top to bottom."""
         run: list[str] = []
         for r in range(min(self.covers[cell][0]) - 1, -1, -1):
             label = self.labels.get(r) or self._across(r)
@@ -107,7 +111,7 @@ class ReadTable:
         return place if place[0] == row and self.grid.text[place].strip() else None
 
     def stand_in(self, cell: Place, over: Direction) -> Place:
-        """A cell, or, where it is empty, the first one in a direction that is not."""
+        """Return a cell, or, where it is empty, the first one in a direction that is not."""
         seen: set[Place] = set()
         while cell not in seen and self._is_empty(cell) and (following := self.grid.neighbours(cell, over)):
             seen.add(cell)
@@ -117,7 +121,7 @@ class ReadTable:
 
 @lru_cache(maxsize=16)
 def tables_of(page: str) -> tuple[ReadTable, ...]:
-    """Every table of an HTML page that has a cell."""
+    """Return every table of an HTML page that has a cell."""
     grids = html_grids(page, lambda cell: seen_text(cell.decode_contents()), max_span=_MAX_SPAN)
     return tuple(map(ReadTable.of, grids))
 
@@ -131,12 +135,12 @@ def _likeness(a: str, b: str) -> float:
 
 
 def _one_of(wanted: str, text: str, least: float) -> bool:
-    """Whether a cell, or one of its lines, is like a folded text."""
+    """Return whether a cell, or one of its lines, is like a folded text."""
     return any(_likeness(wanted, fold(part)) >= least for part in {text, *text.split("\n")} if part.strip())
 
 
 def _in_order(wanted: Sequence[str], found: Sequence[str], max_diffs: int) -> bool:
-    """Whether texts stand in order among others; one cell may hold several of them."""
+    """Return whether texts stand in order among others; one cell may hold several of them."""
     at = 0
     for text in found:
         for n in range(len(wanted) - at, 0, -1):
@@ -148,7 +152,7 @@ def _in_order(wanted: Sequence[str], found: Sequence[str], max_diffs: int) -> bo
 
 
 def cell_stands(arguments: Mapping[str, Any], page: str) -> tuple[bool, str]:
-    """Whether some table has a cell where a fact says: roles to texts, and `max_diffs`."""
+    """Return whether some table has a cell where a fact says: roles to texts, and `max_diffs`."""
     tables = tables_of(page)
     if not tables:
         return False, "the output has no table"

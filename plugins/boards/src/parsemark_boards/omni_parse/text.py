@@ -48,7 +48,7 @@ _INLINE = re.compile(r"</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?/?>")
 
 @functools.lru_cache(maxsize=256)
 def seen_text(page: str, *, alt: bool = True) -> str:
-    """What a reader sees of HTML; without `alt`, texts that stand for pictures are left out."""
+    """Return the visible text of HTML; without `alt`, texts that stand for pictures are left out."""
     text = _MATH.sub(_math_as_dollars, page)
     if "<ol" in text.lower():
         text = _numbered(text)
@@ -76,7 +76,7 @@ def _math_as_dollars(match: re.Match[str]) -> str:
 
 
 def _numbered(text: str) -> str:
-    """Items of ordered lists with the numbers that a browser draws."""
+    """Return items of ordered lists with the numbers that a browser draws."""
     stack: list[Iterator[int] | None] = []  # the numbers of each open list; None for one without numbers
 
     def one(match: re.Match[str]) -> str:
@@ -168,7 +168,7 @@ _SPACED_DIGITS = re.compile(r"\d[\d.,]*(?:\s+[\d.,]+)+")
 
 @functools.lru_cache(maxsize=4096)
 def fold(text: str) -> str:
-    """The form in which texts are compared: without notation, typography, case and spare spaces."""
+    """Return the form in which texts are compared: without notation, typography, case and spare spaces."""
     text = _with_plain_math(text)
     text = _LINE_HYPHEN.sub(lambda m: m[1] if m[1].islower() else m[0], text)
     text = _SUPERSCRIPTS.sub(r" \1", text)
@@ -186,7 +186,7 @@ def fold(text: str) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def squeeze(text: str) -> str:
-    """`fold` without any space."""
+    """Return `fold` without any space."""
     return re.sub(r"\s+", "", fold(text))
 
 

@@ -44,7 +44,7 @@ _NUMBER = re.compile(
 
 
 def read_number(text: str) -> ReadNumber | None:
-    """The number that a text writes; None where it is none, or its separators say two things."""
+    """Return the number that a text writes; None where it is none, or its separators say two things."""
     found = _NUMBER.match(text.strip())
     if found is None:
         return None

@@ -53,7 +53,7 @@ _NAMES = ("overall", *MEASURES)
 
 
 def true_markdown(page: Page) -> str:
-    """The benchmark's own truth, or one made of a page's elements as the benchmark made its own."""
+    """Return the benchmark's own truth, or one made of a page's elements as the benchmark made its own."""
     stored = own_truth(page, MARKDOWN)
     if stored is not None:
         return str(stored)
@@ -76,17 +76,17 @@ class TruePage:
 
     @cached_property
     def text(self) -> str:
-        """The page with its pipe tables as HTML."""
+        """Return the page with its pipe tables as HTML."""
         return with_html_tables(self.markdown)
 
     @cached_property
     def tables(self) -> Sequence[str]:
-        """Its tables."""
+        """Return its tables."""
         return _tables(self.text)
 
     @cached_property
     def tree(self) -> EditTree:
-        """All its tables as one tree."""
+        """Return all its tables as one tree."""
         return _tree(self.tables)
 
     def read(self) -> None:
@@ -144,7 +144,7 @@ class OpendataloaderProtocol(MeasuredProtocol):
     page_errors_drop: bool = True
 
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
-        """The seven numbers of a page."""
+        """Return the seven numbers of a page."""
         expected = TruePage(true_markdown(truth))
         with reading_truth():
             expected.read()
@@ -156,7 +156,7 @@ class OpendataloaderProtocol(MeasuredProtocol):
             raise
 
     def result_files(self, board: BoardRun) -> Files:
-        """The files of each engine; pages that upstream drops are not in its evaluation."""
+        """Return the files of each engine; pages that upstream drops are not in its evaluation."""
         for parser in board.parsers:
             folder, values = f"prediction/{parser}", board.values(parser)
             listed: list[dict[str, Any]] = []
@@ -183,13 +183,13 @@ class OpendataloaderProtocol(MeasuredProtocol):
             yield f"{folder}/evaluation.csv", as_csv([["document_id", *_NAMES], *rows])
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
-        """Means over pages, and the README's overall."""
+        """Return means over pages, and the README's overall."""
         overall, nid, teds, mhs, *rest = super().figure_sums(tables)
         return [overall, nid, teds, mhs, self.mean_of_means((nid, teds, mhs)), *rest]
 
 
 def page_scores(truth: str, pred: str) -> dict[str, float | None]:
-    """The six measures of a page and their `overall`; None where the truth has nothing to measure.
+    """Return the six measures of a page and their `overall`; None where the truth has nothing to measure.
 
     ValueError where a span is no number: upstream then drops the page. FormatError for tables too large.
     """
@@ -214,7 +214,7 @@ def _fitted(parts: list[str], width: int) -> list[str]:
 
 
 def with_html_tables(md: str) -> str:
-    r"""A page with its pipe tables as HTML.
+    r"""Return a page with its pipe tables as HTML.
 
     >>> with_html_tables("|x|y|\n|-|-|\n|1|2|")
     '<table><tr><th>x</th><th>y</th></tr><tr><td>1</td><td>2</td></tr></table>\n'
@@ -286,7 +286,7 @@ def _tables(text: str) -> list[str]:
 
 
 def _tree(tables: Sequence[str]) -> EditTree:
-    """All tables of a page below one outer table, which upstream's own wrapper adds."""
+    """Return all tables of a page below one outer table, which upstream's own wrapper adds."""
     joined = "\n".join(tables)
     document = f"<html><body><table><html><body>\n{joined}\n</body></html></table></body></html>"
     root = reference_table(document)
@@ -306,7 +306,9 @@ HeadingTree = list[Any]  # [tag, text, children…]
 
 
 def heading_tree(md: str) -> HeadingTree:
-    """The headings of a page below its root, whatever their levels, each with the text up to the next."""
+    """Return the headings of a page below its root, whatever their levels, each with the text up to the
+    next.
+    """
     root: HeadingTree = ["document", None]
     owner, lines = root, list[str]()
 
@@ -342,7 +344,7 @@ def _mhs(truth: str, pred: str) -> tuple[float | None, float | None]:
 
 
 def _postorder(tree: HeadingTree, first: int = 0) -> Iterator[tuple[int, str, str | None]]:
-    """Leftmost leaf, tag and text of each node."""
+    """Yield the leftmost leaf, tag and text of each node."""
     at = first
     for child in tree[2:]:
         for node in _postorder(child, at):

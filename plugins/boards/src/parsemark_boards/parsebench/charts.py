@@ -37,14 +37,14 @@ def _bare(text: str) -> str:
 
 
 def _readings(text: str) -> list[float]:
-    """What numbers a text may be, with its commas as thousands or as decimals."""
+    """Return the numbers that a text may be, with its commas as thousands or as decimals."""
     is_decimal = "," in text and not (is_september() and re.search(r",\s", text))
     texts = [text, text.replace(",", ".")] if is_decimal else [text]
     return [value for own in texts if (value := number(own)) is not None]
 
 
 def same_number(a: str, b: str, tolerance: float) -> bool:
-    """Whether two texts can be read as numbers that are nearly equal."""
+    """Return whether two texts can be read as numbers that are nearly equal."""
     for x in _readings(a):
         for y in _readings(b):
             if x == 0 or y == 0:
@@ -56,7 +56,7 @@ def same_number(a: str, b: str, tolerance: float) -> bool:
 
 
 def decide_point(rule: Rule, markdown: str) -> bool:
-    """Whether a value stands under, beside or below all its labels."""
+    """Return whether a value stands under, beside or below all its labels."""
     value = norm(str(rule.get("value", "")))
     labels = [norm(re.sub(r"<br\s*/?>", " ", str(label))) for label in rule.get("labels") or ()]
     if not value or not labels:
@@ -96,7 +96,7 @@ class _PointGrid:
         self.cells = [[norm(cell) for cell in row] for row in grid.data]
 
     def has(self, value: str, labels: Sequence[str], tolerance: float | None) -> bool:
-        """True if a cell with the value has all the labels."""
+        """Return whether a cell with the value has all the labels."""
         places = _value_cells(self.cells, value, _theta(value, self.most), tolerance)
         if not places:
             return False
@@ -188,7 +188,7 @@ class _PointGrid:
         return []
 
     def _in_context(self, label: str) -> bool:
-        """True if a label that is not beside the value stands in the text before the table."""
+        """Return whether a label that is not beside the value stands in the text before the table."""
         context = self.grid.context.strip()
         if not context:
             return False
@@ -320,7 +320,7 @@ def _data_likeness(expected: Any, actual: str, numbers: bool) -> float:
 
 
 def decide_array(rule: Rule, markdown: str) -> tuple[bool, float]:
-    """How well a table, either way round, has the labels or the values of a chart."""
+    """Return how well a table, either way round, has the labels or the values of a chart."""
     data: Sequence[Any] = rule.get("data") or []
     is_labels = rule["type"].endswith("labels")
     score, least, threshold = (_labels_score, 1, 1.0) if is_labels else (_values_score, 2, 0.995)
@@ -362,7 +362,9 @@ def _values_score(rule: Rule, data: Sequence[Sequence[Any]], rows: Sequence[Sequ
 def _greedy(
     wanted: Sequence[Any], found: Sequence[Any], score: Callable[[Any, Any], float], least: float = 0.0
 ) -> float:
-    """The sum of what each is worth with the best of those that are left, where that is more than `least`."""
+    """Return the sum of what each is worth with the best of those that are left, where that is more than
+    `least`.
+    """
     free, total = list(found), 0.0
     for expected in wanted:
         scores = [score(expected, own) for own in free]
@@ -389,7 +391,7 @@ def _given(rule: Rule, *keys: str) -> list[str]:
 
 
 def asked_grids(rule: Rule, markdown: str) -> list[ResolvedGrid]:
-    """The tables that a rule may speak of: the one that its anchors choose, or all."""
+    """Return the tables that a rule may speak of: the one that its anchors choose, or all."""
     grids = resolved_grids(markdown)
     anchors = [norm(str(anchor)) for anchor in rule.get("table_anchor_cells") or ()]
     if not anchors:
@@ -453,7 +455,7 @@ def _has_header(rule: Rule, kind: str, grids: Sequence[ResolvedGrid]) -> bool:
 
 
 def _line(grid: ResolvedGrid, cell: OriginCell, side: str) -> list[OriginCell]:
-    """The cells above or left of one, each once."""
+    """Return the cells above or left of one, each once."""
     above, left = ((row, cell.col) for row in range(cell.row)), ((cell.row, col) for col in range(cell.col))
     places = (grid.at(*place) for place in (above if side == "top" else left))
     return list(dict.fromkeys(own for own in places if own is not None))
@@ -498,7 +500,7 @@ _IMAGE_CELL, _LIST_CELL = "[image]", "[list]"
 
 
 def decide_markers(rule: Rule, markdown: str) -> bool:
-    """Whether a table has marks in enough cells, rows and columns."""
+    """Return whether a table has marks in enough cells, rows and columns."""
     aliases = _MARKERS | {
         " ".join(html.unescape(alias).split()).casefold() for alias in rule.get("marker_aliases") or ()
     }
@@ -564,7 +566,7 @@ CELL_RULES: dict[str, Callable[[Rule, str, Sequence[ResolvedGrid]], bool]] = {
 
 
 def decide_table(rule: Rule, markdown: str) -> bool:
-    """Whether a cell stands among its neighbours and under its headings."""
+    """Return whether a cell stands among its neighbours and under its headings."""
     cell, most = norm(str(rule.get("cell") or "")), rule.get("max_diffs") or 0
 
     def close(text: str, own: str) -> bool:
@@ -618,7 +620,7 @@ def _value_norm(text: Any) -> str:
 
 
 def _variant(rows: Sequence[Any]) -> list[list[str]]:
-    """A variant as a grid, a spanning text at each place that it covers."""
+    """Return a variant as a grid, a spanning text at each place that it covers."""
     places: dict[tuple[int, int], str] = {}
     for r, row in enumerate(rows):
         c = 0
@@ -632,7 +634,9 @@ def _variant(rows: Sequence[Any]) -> list[list[str]]:
 
 
 def decide_values(rule: Rule, markdown: str) -> bool:
-    """Whether a table has the values of a variant; TablesValuesError where one is close but not equal."""
+    """Return whether a table has the values of a variant; raise TablesValuesError where one is close but not
+    equal.
+    """
     best, chosen = 0.0, None
     if not rule.get("table_variations"):
         raise WrongRuleError("there are no tables")

@@ -40,23 +40,23 @@ def _simple_formula(latex: str) -> str:
 
 
 def _plain_formulas(text: str) -> str:
-    """Formulas as what letters and numbers they have."""
+    """Return formulas as what letters and numbers they have."""
     text = re.sub(r"\$\$(?:[^$]|\$[^$])+\$\$", lambda found: f" {_simple_formula(found[0][2:-2])} ", text)
     return re.sub(r"\$(?!\d)(?:[^$\\\n]|\\.)+\$", lambda found: _simple_formula(found[0][1:-1]), text)
 
 
 def _without_dots(text: str) -> str:
-    """Without leaders of dots."""
+    """Return a text without leaders of dots."""
     return re.sub(r"\.(?:\s*\.)+", " ", text)
 
 
 def _without_lead(text: str) -> str:
-    """Without marks of headings, quotes and lists in front."""
+    """Return a text without leading marks of headings, quotes and lists."""
     return re.sub(r"^(?:\s*(?:#{1,6}\s+|>\s+|[*+-]\s+|\d+[.)]\s+))+", "", text).strip()
 
 
 def fragment(text: str) -> str:
-    """A sentence as it is counted; shorter ones than 7 characters are none."""
+    """Return a sentence as it is counted; shorter ones than 7 characters are none."""
     text = without_tags(_without_dots(norm(text).strip().strip(".")))
     word = word_class()
     text = re.sub(rf"^[^{word}]+|[^{word}]+$", "", _without_lead(text)).strip()
@@ -65,7 +65,7 @@ def fragment(text: str) -> str:
 
 
 def tokens(text: str, least: int = 2) -> list[str]:
-    """Words; those of Chinese, Japanese and Korean are runs of their own."""
+    """Return words; those of Chinese, Japanese and Korean are runs of their own."""
     runs = re.findall(rf"(?:(?=[{word_class()}])[{_CJK}])+|(?:(?![{_CJK}])[{word_class()}])+", text)
     return [run for run in runs if len(run) >= least or re.match(f"[{_CJK}]", run)]
 
@@ -87,13 +87,13 @@ class AskedMarkdown:
 
     @cached_property
     def full_text(self) -> str:
-        """All text, cells once more."""
+        """Return all text, cells once more."""
         plain = norm(with_cells(_PICTURE.sub(" ", self._bare)))
         return re.sub(r"\s+", " ", without_tags(_without_dots(plain)))
 
     @cached_property
     def word_text(self) -> str:
-        """The text that words are counted in, cells once more."""
+        """Return the text that words are counted in, cells once more."""
         return without_tags(norm(with_cells(self._bare_of_words)))
 
     @cached_property
@@ -101,7 +101,7 @@ class AskedMarkdown:
         return _PICTURE.sub(" ", self._bare) if is_september() else self._bare
 
     def bag(self, unit: str, cells: bool) -> Counter[str]:
-        """Sentences or words with their numbers."""
+        """Return sentences or words with their numbers."""
         if (unit, cells) not in self._bags:
             found = self._sentences(cells) if unit == "sentence" else self._words(cells)
             self._bags[unit, cells] = Counter(found)
@@ -125,11 +125,13 @@ class AskedMarkdown:
         return list(filter(None, map(fragment, chunks)))
 
     def digits(self) -> Counter[str]:
-        """Digits with their numbers."""
+        """Return digits with their numbers."""
         return Counter(re.findall("[0-9]", re.sub(r"<[^>]+>", " ", with_cells(self.markdown))))
 
     def count(self, unit: str, key: str, cells: bool, *, exact: bool = False) -> int:
-        """How often a sentence or a word occurs, by the more generous of two ways, or in the text alone."""
+        """Return how often a sentence or a word occurs, by the more generous of two ways, or in the text
+        alone.
+        """
         is_sentence = unit == "sentence"
         text = self.full_text if is_sentence else self.word_text
         found = count_in(key, text, whole=len(key) < LONG if is_sentence else not _has_cjk(key))
@@ -141,7 +143,7 @@ def _has_cjk(text: str) -> bool:
 
 
 def count_in(key: str, text: str, *, whole: bool) -> int:
-    """Occurrences in a text, of whole words or of characters."""
+    """Return occurrences in a text, of whole words or of characters."""
     if not whole:
         return text.count(key)
     word = word_class()
@@ -149,7 +151,9 @@ def count_in(key: str, text: str, *, whole: bool) -> int:
 
 
 def bag_of(rule: Rule, unit: str) -> Counter[str]:
-    """The keys of a rule as they are counted; WrongRuleError without any, or for a blank or negative one."""
+    """Return the keys of a rule as they are counted; WrongRuleError without any, or for a blank or negative
+    one.
+    """
     given = rule.get(f"bag_of_{unit}")
     if not isinstance(given, Mapping) or not given:
         raise WrongRuleError("the bag is empty")
@@ -165,7 +169,7 @@ def bag_of(rule: Rule, unit: str) -> Counter[str]:
 
 
 def decide_bag(rule: Rule, asked: AskedMarkdown) -> tuple[bool, float]:
-    """Rules that compare a bag with a document: missing, unexpected, too many; in percent or not."""
+    """Decide rules that compare a bag with a document: missing, unexpected, too many; in percent or not."""
     kind = rule["type"]
     unit = "sentence" if "sentence" in kind else "word"
     bag = bag_of(rule, unit)
@@ -192,14 +196,14 @@ def decide_bag(rule: Rule, asked: AskedMarkdown) -> tuple[bool, float]:
 
 
 def decide_extra(rule: Rule, asked: AskedMarkdown) -> bool:
-    """Whether no sentence occurs more often than it should."""
+    """Return whether no sentence occurs more often than it should."""
     bag = bag_of(rule, "sentence")
     joined = " ".join(bag)
     return all(n <= (bag[key] or int(key in joined)) for key, n in asked.bag("sentence", False).items())
 
 
 def decide_specific(rule: Rule, asked: AskedMarkdown) -> bool:
-    """Whether one sentence or word occurs."""
+    """Return whether one sentence or word occurs."""
     if rule["type"] == "missing_specific_sentence":
         wanted = fragment(str(rule.get("sentence") or ""))
         if not wanted:
@@ -216,7 +220,7 @@ def decide_specific(rule: Rule, asked: AskedMarkdown) -> bool:
 
 
 def decide_digits(rule: Rule, asked: AskedMarkdown) -> tuple[bool, float]:
-    """The share of the digits that are found."""
+    """Return the share of the digits that are found."""
     bag = rule.get("bag_of_digit") or {}
     if not bag or any(str(key) not in "0123456789" for key in bag):
         raise WrongRuleError("a key is no digit")
@@ -226,7 +230,7 @@ def decide_digits(rule: Rule, asked: AskedMarkdown) -> tuple[bool, float]:
 
 
 def near_matches(query: str, text: str, errors: int) -> list[tuple[int, int]]:
-    """Where a text nearly says something, as fuzzysearch finds it: starts and ends."""
+    """Return where a text nearly says something, as fuzzysearch finds it: starts and ends."""
     check_pairs("characters", len(query) * (errors + 1), len(text), MAX_CHARACTER_PAIRS // 10)
     if errors == 0:
         starts = (found.start() for found in re.finditer(f"(?={re.escape(query)})", text))
@@ -237,7 +241,7 @@ def near_matches(query: str, text: str, errors: int) -> list[tuple[int, int]]:
 
 
 def decide_order(rule: Rule, asked: AskedMarkdown) -> bool:
-    """Whether one text stands before another."""
+    """Return whether one text stands before another."""
     light = bool(rule.get("keep_formatting_text_normalisation"))
     own = norm_light if light else norm
 
@@ -266,7 +270,7 @@ def decide_order(rule: Rule, asked: AskedMarkdown) -> bool:
 
 
 def decide_present(rule: Rule, asked: AskedMarkdown) -> bool:
-    """Whether a text is there, or is not."""
+    """Return whether a text is there, or is not."""
     light = bool(rule.get("keep_formatting_text_normalisation"))
     query, text = (
         norm_light(t).lower() if light else norm(t) for t in (str(rule.get("text") or ""), asked.markdown)
@@ -292,7 +296,7 @@ def decide_present(rule: Rule, asked: AskedMarkdown) -> bool:
 
 
 def decide_baseline(rule: Rule, asked: AskedMarkdown) -> bool:
-    """Whether an output is neither empty nor endless."""
+    """Return whether an output is neither empty nor endless."""
     text, most = asked.markdown, rule.get("max_length")
     if most is not None:
         without_images = bool(rule.get("max_length_skips_image_alt_tags"))

@@ -47,7 +47,9 @@ class Edge:
     both_ways: bool = False
 
     def links(self, source: str, target: str, *, backward: bool) -> bool:
-        """True if it goes from one node to the other; against its direction only where that is allowed."""
+        """Return whether it goes from one node to the other; against its direction only where that is
+        allowed.
+        """
         if (self.source, self.target) == (source, target):
             return True
         return (self.target, self.source) == (source, target) and (
@@ -508,7 +510,9 @@ def _same_label(wanted: str | None, found: str, least: float) -> bool:
 
 
 def decide_graph(rule: Rule, markdown: str) -> tuple[bool, float]:
-    """How well the best diagram of a page has the nodes and edges of one, and stands between its texts."""
+    """Return how well the best diagram of a page has the nodes and edges of one, and stands between its
+    texts.
+    """
     page, wanted = _page(rule, markdown), true_graph(rule.get("graph") or {})
     best: tuple[tuple[int, float], int, Graph, Pairs] | None = None
     for start, graph in _graphs(page):
@@ -541,7 +545,7 @@ def _canonical(name: str) -> str:
 
 
 def _placed(page: str, start: int, rule: Rule) -> bool | None:
-    """True if a diagram stands behind one text and before another; None if neither is found."""
+    """Return whether a diagram stands behind one text and before another; None if neither is found."""
     before, after = (
         [at for text in rule.get(key) or () if (at := _place(page, str(text))) is not None]
         for key in ("text_before", "text_after")
@@ -566,7 +570,7 @@ def _place(page: str, text: str) -> int | None:
 
 
 def decide_edge(rule: Rule, markdown: str) -> bool:
-    """Whether two nodes of a diagram are linked, by an edge or a path, or are not."""
+    """Return whether two nodes of a diagram are linked, by an edge or a path, or are not."""
     relation, directed = rule.get("relation", "edge"), rule.get("directed", True)
     least, least_label = rule.get("node_match_threshold", 80), rule.get("edge_label_threshold", 70)
     for _, graph in _graphs(_page(rule, markdown)):
@@ -610,7 +614,7 @@ def _has_path(graph: Graph, source: str, target: str, directed: bool) -> bool:
 
 
 def decide_count(rule: Rule, markdown: str) -> tuple[bool, float]:
-    """Whether a page has no more diagrams than it should, and only readable ones."""
+    """Return whether a page has no more diagrams than it should, and only readable ones."""
     graphs = [graph for _, graph in _graphs(_page(rule, markdown))]
     readable = sum(bool(graph.labels) for graph in graphs)
     broken, wanted = len(graphs) - readable, max(0, int(rule.get("expected_count", 0)))

@@ -57,7 +57,9 @@ def _spans(markdown: str, kind: _Kind) -> list[Span]:
 
 
 def _encloses_one(outer: Span, spans: list[Span]) -> bool:
-    """True if a span lies inside; spans of one kind never overlap but nest, so the next one decides."""
+    """Return whether a span lies inside; spans of one kind never overlap but nest, so the next one
+    decides.
+    """
     at = bisect_left(spans, (outer[0], -1))
     while at < len(spans) and spans[at][0] <= outer[1]:
         if spans[at][1] <= outer[1]:

@@ -43,7 +43,7 @@ class Field(NamedTuple):
 
 
 def decide_field(rule: Mapping[str, Any], text: str) -> bool:
-    """Whether a field has its value; ValueError where the rule has no label."""
+    """Return whether a field has its value; raise ValueError where the rule has no label."""
     label, value, kind = rule.get("label") or "", rule.get("value"), rule.get("value_type", "text")
     if isinstance(label, list):
         raise ValueError("lists of labels are not read")
@@ -98,7 +98,7 @@ def _as_bool(value: Any) -> bool | None:
 
 
 def label_score(candidate: str, label: str, most: int = 0) -> float:
-    """How alike two labels are, which may differ in some characters; 0 where they are not."""
+    """Return how alike two labels are, which may differ in some characters; 0 where they are not."""
     a, b = norm(candidate), norm(label)
     if not a or not b:
         return 0.0
@@ -141,7 +141,7 @@ def _bold_fields(text: str) -> Iterator[Field]:
 
 
 def _bullets(text: str, end: int) -> str:
-    """The items of a list below a label."""
+    """Return the items of a list below a label."""
     items = []
     for line in text[end:].split("\n")[1:9]:
         own = line.strip()
@@ -167,7 +167,7 @@ def _plain_fields(text: str) -> Iterator[Field]:
 
 
 def _cell_fields(text: str) -> Iterator[Field]:
-    """Cells of HTML tables whose first line is a label."""
+    """Yield cells of HTML tables whose first line is a label."""
     for cell in soup_of(text).find_all(["td", "th"]) if "<t" in text else ():
         if cell.find_parent("table") is None:
             continue
@@ -249,7 +249,7 @@ def _is_usable(cell: str, counts: Counter[str]) -> bool:
 def field_value(
     label: str, text: str, expected: Sequence[str] = (), *, most: int = 0, far: int = 0
 ) -> str | None:
-    """What stands beside a label: "" where it is seen without a value, None where it is not seen."""
+    """Return the value beside a label: "" where the label has no value, None where it is missing."""
     if row := _ROW.search(label):
         return _row_value(label[: row.start()], int(row[1]), text, most)
     is_seen = False
@@ -296,7 +296,7 @@ def _interval_value(label: str, number_of_row: int, text: str, most: int) -> str
 
 
 def _beside_line(label: str, text: str) -> str | None:
-    """The line below or above one that is nothing but the label."""
+    """Return the line below or above one that is nothing but the label."""
     lines = text.split("\n")
     for at, line in enumerate(lines):
         own = line.strip()
@@ -322,7 +322,7 @@ def _bare_line(line: str) -> str:
 
 
 def _states(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Priority, text and state of each box to be checked."""
+    """Yield priority, text and state of each box to be checked."""
     for priority, pattern, state, words in _STATES:
         for found in pattern.finditer(text):
             yield priority, found[words], found[state] in "xX"

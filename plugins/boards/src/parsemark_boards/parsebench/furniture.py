@@ -23,7 +23,7 @@ Axis = tuple[bool, float]  # passed, score
 
 
 def decide_watermark(rule: Rule, markdown: str) -> tuple[bool, float]:
-    """Whether watermarks are gone while the text of the page is still there."""
+    """Return whether watermarks are gone while the text of the page is still there."""
     marks, kept = _texts(rule, "watermark_texts"), _texts(rule, "preserve_texts")
     allowed = rule.get("allowed_occurrences")
     if allowed is not None and (len(allowed) != len(marks) or min(allowed) < 0):
@@ -107,7 +107,7 @@ def tagged_slots(page: str) -> dict[str, str | None]:
 def decide_decoration(
     rule: Rule, markdown: str, slots: Mapping[str, str | None] | None = None
 ) -> tuple[bool, float]:
-    """Whether head, foot and number of a page are right, and no part of the text.
+    """Return whether head, foot and number of a page are right, and no part of the text.
 
     Args:
         rule: The rule.

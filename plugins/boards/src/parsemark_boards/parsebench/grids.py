@@ -40,16 +40,16 @@ class HeadedGrid:
     row_scope_rows: set[int] = field(default_factory=set)
 
     def section(self, name: str) -> set[int]:
-        """Rows of `thead`, `tbody` or `tfoot`."""
+        """Return rows of `thead`, `tbody` or `tfoot`."""
         return self.sections.get(name, set())
 
     @property
     def width(self) -> int:
-        """Columns."""
+        """Return the number of columns."""
         return len(self.data[0]) if self.data else 0
 
     def part(self, rows: Sequence[int], cols: Sequence[int]) -> HeadedGrid:
-        """Some of its rows and columns, by their new numbers; its context stays behind."""
+        """Return some of its rows and columns, by their new numbers; its context stays behind."""
         row, col = ({old: new for new, old in enumerate(kept)} for kept in (rows, cols))
         return HeadedGrid(
             [[self.data[r][c] for c in cols] for r in rows],
@@ -72,7 +72,7 @@ class HeadedGrid:
 
 
 def soup_of(text: str) -> Any:
-    """HTML as Beautiful Soup reads it with lxml; FormatError for too many elements."""
+    """Return HTML as Beautiful Soup reads it with lxml; raise FormatError for too many elements."""
     from bs4 import BeautifulSoup
 
     soup = BeautifulSoup(text, "lxml")
@@ -83,7 +83,7 @@ def soup_of(text: str) -> Any:
 
 
 def table_slices(text: str) -> list[str]:
-    """The sources of the outer tables; one that is not closed goes to the end."""
+    """Return the sources of the outer tables; one that is not closed goes to the end."""
     found: list[str] = []
     depth = start = 0
     pattern = _TABLE_TAG_SEPTEMBER if is_september() else _TABLE_TAG
@@ -98,7 +98,7 @@ def table_slices(text: str) -> list[str]:
 
 
 def cell_text(cell: Any, line_end: str = " ") -> str:
-    """The text of a cell; digits in `sup` and `sub` are raised and lowered."""
+    """Return the text of a cell; digits in `sup` and `sub` are raised and lowered."""
     for tag in cell.find_all("br"):
         tag.replace_with(line_end)
     for name, table in (("sup", _SUP), ("sub", _SUB)):
@@ -112,7 +112,9 @@ def cell_text(cell: Any, line_end: str = " ") -> str:
 
 
 def html_grids(text: str) -> list[HeadedGrid]:
-    """The outer HTML tables of a text; ValueError where a span is no number, FormatError for huge ones."""
+    """Return the outer HTML tables of a text; raise ValueError where a span is no number, or raise
+    FormatError for huge ones.
+    """
     if "<table" not in text.lower():
         return []
     grids = []
@@ -145,7 +147,9 @@ def _caption(table: Any) -> str:
 
 
 def span_of(cell: Any, name: str) -> int:
-    """Return the colspan or rowspan of a cell; ValueError if it is not a number, also if it is empty."""
+    """Return the colspan or rowspan of a cell; raise ValueError if it is not a number, also if it is
+    empty.
+    """
     return int(cell.get(name, 1))
 
 
@@ -240,13 +244,13 @@ def _add_headers(
 
 
 def filled(places: Mapping[tuple[int, int], str], least_rows: int = 0) -> list[list[str]]:
-    """Texts by place as rows of equal length."""
+    """Return texts by place as rows of equal length."""
     height, width = (max((place[axis] for place in places), default=-1) + 1 for axis in (0, 1))
     return [[places.get((r, c), "") for c in range(width)] for r in range(max(height, least_rows))]
 
 
 def pipe_grids(text: str) -> list[HeadedGrid]:
-    """The pipe tables of a document: runs of lines with a pipe."""
+    """Return the pipe tables of a document: runs of lines with a pipe."""
     lines, grids = text.strip().split("\n"), []
     for at, rows in pipe_tables(text, lambda line: not line.strip("-:| \t")):
         width = max(map(len, rows))
@@ -265,7 +269,7 @@ _TABLE = re.compile(r"<table\b[^>]*>.*?</table>", re.I | re.S)
 
 
 def without_tables(text: str) -> str:
-    """Without HTML tables; an unclosed one hides the rest."""
+    """Return a text without HTML tables; an unclosed one hides the rest."""
     while (new := _TABLE.sub(" ", text)) != text:
         text = new
     left = re.search(r"<table\b[^>]*>", text, re.I)
@@ -273,7 +277,9 @@ def without_tables(text: str) -> str:
 
 
 def with_cells(text: str) -> str:
-    """A text with the cells and rows of its tables appended; since September, tables become their cells."""
+    """Return a text with the cells and rows of its tables appended; since September, tables become their
+    cells.
+    """
     extra = []
     grids = [*pipe_grids(text), *html_grids(text)]
     if is_september():
@@ -405,18 +411,18 @@ class ResolvedGrid:
     slots: list[list[OriginCell | None]]
 
     def cells(self) -> list[OriginCell]:
-        """Each cell once, row by row."""
+        """Return each cell once, row by row."""
         return list(dict.fromkeys(cell for row in self.slots for cell in row if cell is not None))
 
     def at(self, row: int, col: int) -> OriginCell | None:
-        """The cell at a place; None beyond the table."""
+        """Return the cell at a place; None beyond the table."""
         if 0 <= row < len(self.slots) and 0 <= col < len(self.slots[row]):
             return self.slots[row][col]
         return None
 
 
 def resolved_grids(text: str) -> list[ResolvedGrid]:
-    """Every HTML table, nested ones again by themselves."""
+    """Return every HTML table, nested ones again by themselves."""
     if "<table" not in text.lower():
         return []
     return [grid for table in soup_of(text).find_all("table") if (grid := _resolved(str(table))) is not None]

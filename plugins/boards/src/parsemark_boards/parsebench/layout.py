@@ -30,7 +30,7 @@ _NEIGHBOURS = 3
 
 
 def norm_layout(text: str, *, images: bool = False) -> str:
-    """A text as grounding compares it."""
+    """Return a text as grounding compares it."""
     text = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", check_markdown(text)))
     text = "".join(sign for sign in text if not unicodedata.combining(sign)).replace("ß", "ss")
     text = re.sub(r"\$\$.*?\$\$", " ", text, flags=re.S)
@@ -64,7 +64,7 @@ def _alt(tag: re.Match[str]) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """The words of a normalised text."""
+    """Return the words of a normalised text."""
     return re.findall("[a-z0-9]+", text)
 
 
@@ -80,7 +80,7 @@ class _Data(HTMLParser):
 def content_tokens(
     content: Mapping[str, Any] | None, *, ignore_head: bool = False, images: bool = False
 ) -> list[str]:
-    """The words of what an element says."""
+    """Return the words of what an element says."""
     if not content:
         return []
     text = str(content.get("text") or "")
@@ -96,7 +96,7 @@ def content_tokens(
 
 
 def in_ontology(label: str, ontology: str) -> str | None:
-    """The class of a label; None where the ontology has none."""
+    """Return the class of a label; None where the ontology has none."""
     if ontology == "canonical":
         return label
     if ontology == "core":
@@ -107,7 +107,7 @@ def in_ontology(label: str, ontology: str) -> str | None:
 
 
 def inside(a: Box, b: Box) -> float:
-    """The share of one box in another; 0 where it has no area."""
+    """Return the share of one box in another; 0 where it has no area."""
     return a.intersection_area(b) / max(_LEAST, a.area)
 
 
@@ -126,17 +126,19 @@ class GroundedBlock:
     is_ordered: bool = True
 
     def has(self, flag: str) -> bool:
-        """Whether the truth flags it, as `ignore` (only detection counts it), `explicit` or `caption`."""
+        """Return whether the truth flags it, as `ignore` (only detection counts it), `explicit` or
+        `caption`.
+        """
         return self.attributes.get(flag, "").lower() in ("true", "1", "yes")
 
     @property
     def is_running(self) -> bool:
-        """Whether it is a page's head or foot."""
+        """Return whether it is a page's head or foot."""
         return self.attributes.get("label") in _RUNNING
 
 
 def true_blocks(rules: Sequence[Mapping[str, Any]], ontology: str) -> list[GroundedBlock]:
-    """The elements that rules name."""
+    """Return the elements that rules name."""
     found = []
     for number, rule in enumerate(rules):
         label, (x, y, w, h) = str(rule["canonical_class"]), rule["bbox"]
@@ -164,7 +166,7 @@ def true_blocks(rules: Sequence[Mapping[str, Any]], ontology: str) -> list[Groun
 def predicted_blocks(
     predictions: Sequence[Mapping[str, Any]], width: float, height: float, ontology: str
 ) -> list[GroundedBlock]:
-    """What an output has where; ValueError for a label that upstream fails on.
+    """Return the blocks of an output with their places; raise ValueError for a label that upstream fails on.
 
     A block whose class the ontology lacks has no kind: only its text counts.
     """
@@ -186,7 +188,7 @@ def predicted_blocks(
 
 
 def grounded(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]) -> list[dict[str, Any]]:
-    """What came of each element, in the benchmark's words."""
+    """Return the result of each element, in the benchmark's words."""
     check_pairs("blocks", len(truth), len(pred), MAX_POSITION_PAIRS // 100)
     found = []
     for element in truth:
@@ -215,7 +217,7 @@ def grounded(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]) -> l
 def _located(
     element: GroundedBlock, own: Sequence[GroundedBlock]
 ) -> tuple[bool, GroundedBlock | None, int | None]:
-    """Whether an element is found, the block that answers it, and where that stands in the order."""
+    """Return whether an element is found, the block that answers it, and where that stands in the order."""
     fits = [block for block in own if answers(element, block)]
     if fits and element.is_running:
         return *_spanned(element, fits), min(block.order for block in fits)
@@ -227,7 +229,7 @@ def _located(
 
 
 def answers(element: GroundedBlock, block: GroundedBlock) -> bool:
-    """Whether a block may be what was found of an element, or a part of a running head."""
+    """Return whether a block may be what was found of an element, or a part of a running head."""
     if element.page != block.page or inside(block.box, element.box) < 0.2:
         return False
     return element.is_running or inside(element.box, block.box) >= 0.5
@@ -245,14 +247,14 @@ def _spanned(element: GroundedBlock, group: Sequence[GroundedBlock]) -> tuple[bo
 
 
 def _token_scores(wanted: Counter[str], found: Counter[str]) -> tuple[float, float, float]:
-    """Precision, recall and F1."""
+    """Return precision, recall and F1."""
     common = (wanted & found).total()
     precision, recall = common / max(1, found.total()), common / max(1, wanted.total())
     return precision, recall, 2 * precision * recall / (precision + recall) if common else 0.0
 
 
 def skipped(element: GroundedBlock) -> str | None:
-    """Why it is not asked what an element says; None where it is."""
+    """Return why the text of an element is not compared; None where it is."""
     if not element.words:
         return "no_gt_content"
     if element.attributes["label"] == "Formula" or element.attributes.get("text_role") == "formula":
@@ -261,7 +263,7 @@ def skipped(element: GroundedBlock) -> str | None:
 
 
 def _own_words(block: GroundedBlock, wanted: Counter[str], others: Sequence[GroundedBlock]) -> Counter[str]:
-    """The words of a block without those of other elements in it."""
+    """Return the words of a block without those of other elements in it."""
     foreign = Counter(word for other in others if inside(other.box, block.box) >= 0.3 for word in other.words)
     return Counter(block.words) - (foreign - wanted)
 
@@ -269,7 +271,9 @@ def _own_words(block: GroundedBlock, wanted: Counter[str], others: Sequence[Grou
 def _attributed(
     element: GroundedBlock, truth: Sequence[GroundedBlock], blocks: Sequence[GroundedBlock]
 ) -> tuple[str, tuple[float, float, float] | None]:
-    """Whether a block near an element says what it says, and how nearly; no scores where it is not asked."""
+    """Return whether a block near an element says what it says, and how nearly; no scores where it is not
+    asked.
+    """
     if why := skipped(element):
         return why, None
     wanted, asked = Counter(element.words), 1 if element.has("explicit") else 2
@@ -308,7 +312,9 @@ def layout_metrics(
     image_width: float = 1.0,
     image_height: float = 1.0,
 ) -> dict[str, Any]:
-    """What came of each element, the shares that pass and stand in order, and the measures of detectors."""
+    """Return the result of each element, the shares that pass and stand in order, and the measures of
+    detectors.
+    """
     every = true_blocks(rules, ontology)
     truth = [element for element in every if not element.has("ignore")]
     blocks = predicted_blocks(predictions, image_width, image_height, ontology)
@@ -331,7 +337,8 @@ def layout_metrics(
 
 
 def read_in_order(truth: Sequence[GroundedBlock], elements: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """Number of each element that is found and says what it says, to `pass` or why it stands wrong.
+    """Return the number of each element that is found and says what it says, to `pass` or why it stands
+    wrong.
 
     Raises:
         ValueError: Elements of a page do not say where they stand; upstream fails on them.
@@ -360,7 +367,7 @@ def _place(places: Sequence[int], at: int) -> str:
 
 
 def attributions(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]) -> dict[str, float]:
-    """The shares of tokens that stand in overlapping elements and blocks, and their harmonic mean.
+    """Return the shares of tokens that stand in overlapping elements and blocks, and their harmonic mean.
 
     Blocks on pages without truth do not count.
     """
@@ -390,7 +397,7 @@ def _common_words(a: Sequence[GroundedBlock], b: Sequence[GroundedBlock]) -> int
 def average_precisions(
     truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock]
 ) -> dict[str, list[float]]:
-    """Each class of the truth to its average precision at IoU .50, .55, … .95."""
+    """Return for each class of the truth its average precision at IoU .50, .55, … .95."""
     found = {}
     for kind in sorted({str(element.kind) for element in truth}):
         wanted = [element for element in truth if element.kind == kind]
@@ -401,7 +408,9 @@ def average_precisions(
 
 
 def hits(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock], threshold: float) -> list[bool]:
-    """Which blocks, the surest first, take an element that is not yet taken; upstream pools pages."""
+    """Return whether each block, the surest first, takes an element that is still free; upstream pools
+    pages.
+    """
     left, found = list(truth), []
     for block in pred:
         near = [(e.box.iou(block.box), -n) for n, e in enumerate(left)]
@@ -413,7 +422,7 @@ def hits(truth: Sequence[GroundedBlock], pred: Sequence[GroundedBlock], threshol
 
 
 def _average_precision(hits: Sequence[bool], scores: Sequence[float]) -> float:
-    """The mean precision at each hit; blocks that are equally sure stand at one place."""
+    """Return the mean precision at each hit; blocks that are equally sure stand at one place."""
     value, found, last = 0.0, 0, 0
     for number, hit in enumerate(hits, 1):
         found += hit

@@ -54,7 +54,7 @@ def headings(markdown: str) -> list[PageHeading]:
 
 
 def heading_score(rule: Rule, markdown: str) -> tuple[bool, float]:
-    """How well all headings of a page, in order and with their levels, are those of the rule."""
+    """Return how well all headings of a page, in order and with their levels, are those of the rule."""
     wanted = [PageHeading(_bare(str(own["text"])), own["level"]) for own in rule["headings"]]
     if not all(isinstance(own.level, int) and 1 <= own.level <= 6 for own in wanted):
         raise WrongRuleError("the level of a heading must be 1 to 6")
@@ -92,7 +92,7 @@ def _aligned(wanted: Sequence[PageHeading], found: Sequence[PageHeading]) -> Ite
 
 
 def has_list_level(rule: Rule, markdown: str) -> bool:
-    """Whether a text is an item of a list at a level."""
+    """Return whether a text is an item of a list at a level."""
     text, level = str(rule.get("text") or "").strip(), rule.get("level")
     if not text or not isinstance(level, int) or level < 1:
         raise WrongRuleError("the text is blank, or the level is not a positive number")

@@ -131,13 +131,14 @@ KINDS = (
 
 
 def is_known(kind: str) -> bool:
-    """Whether there is such a kind of rule."""
+    """Return whether there is such a kind of rule."""
     named = any(kind in kinds for kinds in (_OF_CONTENT, BESIDE_MARKDOWN, _OF_MARKDOWN, _SEPTEMBER))
     return named or bool(_STYLE.fullmatch(kind) or _BAG.fullmatch(kind) or _cell_rule(kind))
 
 
 def run_rule(rule: Rule, asked: AskedMarkdown) -> dict[str, Any]:
-    """What came of a rule; its errors fail it, but TablesValuesError the whole document, as upstream.
+    """Return the result of a rule. Its errors fail the rule, but TablesValuesError fails the whole document,
+    as upstream.
 
     A rule that asks for nothing has no score.
     """
@@ -179,7 +180,9 @@ _WEIGHTS = {
 
 
 def group_scores(scores: Sequence[tuple[str, float]]) -> dict[str, float]:
-    """The scores of a document from those of its rules (kind, score), each only where it has such rules."""
+    """Return the scores of a document from those of its rules (kind, score), each only where it has such
+    rules.
+    """
     by_kind: dict[str, list[float]] = {}
     for kind, score in scores:
         by_kind.setdefault(kind, []).append(score)
@@ -206,7 +209,7 @@ def group_scores(scores: Sequence[tuple[str, float]]) -> dict[str, float]:
 
 
 def document_scores(rules: Sequence[Rule], asked: AskedMarkdown) -> dict[str, float]:
-    """The share of a document's rules that pass, and the scores of their groups.
+    """Return the share of a document's rules that pass, and the scores of their groups.
 
     Rules that do not apply leave both.
     """
@@ -263,7 +266,7 @@ class ParsebenchProtocol(MeasuredProtocol):
             raise CorpusError(f"the kind {fact.kind[:40]!r} is none of {', '.join(KINDS)}, {LAYOUT}")
 
     def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
-        """The dimensions that a document has rules of."""
+        """Return the dimensions that a document has rules of."""
         with rules_of(self.version):
             return self._measures(truth, prediction)
 
@@ -319,12 +322,12 @@ class ParsebenchProtocol(MeasuredProtocol):
         return {name: found.get(metric) for name, metric in _GROUNDING.items()}
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
-        """The mean of the dimensions that a run has, and each."""
+        """Return the mean of the dimensions that a run has, and each."""
         own = super().figure_sums(tables)
         return [self.mean_of_means(own[: sum(info.main for info in self.infos)]), *own]
 
     def result_files(self, board: BoardRun) -> Files:
-        """`PARSER/DOCUMENT.result.json`, which the benchmark's program evaluates, and the numbers."""
+        """Return `PARSER/DOCUMENT.result.json`, which the benchmark's program evaluates, and the numbers."""
         for parser in board.parsers:
             for sample, document, _ in board.pages():
                 request = {"example_id": document, "source_file_path": "", "product_type": "parse"}
@@ -341,7 +344,9 @@ class ParsebenchProtocol(MeasuredProtocol):
 
 
 def predicted_layout(prediction: Prediction, page: int = 1) -> list[dict[str, Any]]:
-    """The elements of an output that have boxes, in the benchmark's form, on the page that rules name."""
+    """Return the elements of an output that have boxes, in the benchmark's form, on the page that rules
+    name.
+    """
     found = []
     for number, element in enumerate(prediction.elements):
         if element.box is None:

@@ -93,7 +93,7 @@ def _needle(rule: Rule, key: str = "text") -> str:
 
 
 def _named(rule: Rule) -> str:
-    """Return the text of a rule; NotApplicableError if it is nothing but marks of Markdown."""
+    """Return the text of a rule; raise NotApplicableError if it is nothing but marks of Markdown."""
     text = _needle(rule)
     if is_september() and not norm(text).strip("*_~" + _SPACES):
         raise NotApplicableError("the text is nothing but marks of Markdown")
@@ -124,7 +124,7 @@ def without_escapes(markdown: str) -> str:
 
 
 def _is_styled(style: str, text: str, content: str) -> bool:
-    """True if a text is styled so, by the rules of September."""
+    """Return whether a text is styled so, by the rules of September."""
     for own, needle in (
         (content, _flexible(text, _BLANKS)),
         (_stripped(content, style), re.escape(text).replace(r"\ ", _BLANKS)),
@@ -140,7 +140,7 @@ def _is_styled(style: str, text: str, content: str) -> bool:
 
 
 def has_style(style: str, rule: Rule, markdown: str) -> bool:
-    """Whether a text is styled so somewhere."""
+    """Return whether a text is styled so somewhere."""
     text, content = _named(rule), without_escapes(markdown)
     if is_september():
         if _is_styled(style, norm_quotes(text), norm_quotes(content)):
@@ -158,7 +158,7 @@ def has_style(style: str, rule: Rule, markdown: str) -> bool:
 
 
 def has_color(rule: Rule, markdown: str) -> bool:
-    """Whether a text is marked in a colour."""
+    """Return whether a text is marked in a colour."""
     text, color = _needle(rule), _needle(rule, "color").lower()
     needle = re.compile(_flexible(text), re.I)
     pattern = re.compile(r"<mark\b([^>]*)>([\s\S]+?)</mark>", re.I)
@@ -174,7 +174,7 @@ _STRUCK = (
 
 
 def is_struck(rule: Rule, markdown: str) -> bool:
-    """Whether a deleted text is there, and struck out."""
+    """Return whether a deleted text is there, and struck out."""
     _check_tags(markdown)
     text, content = norm(_needle(rule)), without_escapes(markdown)
     struck = " ".join(found[0] for pattern in _STRUCK for found in pattern.finditer(content))
@@ -182,7 +182,7 @@ def is_struck(rule: Rule, markdown: str) -> bool:
 
 
 def is_not_plain(rule: Rule, markdown: str) -> bool:
-    """Whether a deleted text is gone, or struck out wherever it is."""
+    """Return whether a deleted text is gone, or struck out wherever it is."""
     _check_tags(markdown)
     text, content = norm(_needle(rule)), without_escapes(markdown)
     for pattern in _STRUCK:
@@ -241,7 +241,7 @@ def _hues(attributes: str) -> Iterator[str | None]:
 
 
 def has_text_color(rule: Rule, markdown: str) -> bool:
-    """Whether a text is in an element of a colour, or of one beside it on the wheel."""
+    """Return whether a text is in an element of a colour, or of one beside it on the wheel."""
     needle, color = re.compile(_flexible(_needle(rule)), re.I), _needle(rule, "color").lower()
     _check_tags(markdown)
     return any(
@@ -260,7 +260,9 @@ def _check_tags(markdown: str) -> None:
 
 
 def variants(markdown: str) -> list[str]:
-    """A document as it is, with names of characters read, and with escapes of headings and stars undone."""
+    """Return a document as it is, with names of characters read, and with escapes of headings and stars
+    undone.
+    """
     plain = unescaped(markdown)
     bare = re.sub(r"(?m)^\\(#{1,6}\s+)", r"\1", plain).replace(r"\*\*", "**")
     return list(dict.fromkeys([markdown, plain, bare]))
@@ -321,7 +323,7 @@ def _is_plausible(body: str) -> bool:
 
 
 def has_no_formula(rule: Rule, markdown: str) -> bool:
-    """Whether a text is in no formula."""
+    """Return whether a text is in no formula."""
 
     def plain(text: str) -> str:
         text = re.sub(r"\\text\s*\{([^{}]*)\}", r"\1", _without_delimiters(unescaped(text)))
@@ -334,7 +336,7 @@ def has_no_formula(rule: Rule, markdown: str) -> bool:
 
 
 def has_formula(rule: Rule, markdown: str) -> bool:
-    """Whether a formula is there as it is written."""
+    """Return whether a formula is there as it is written."""
     wanted = _bare_formula(str(rule.get("formula") or ""))
     if not wanted:
         raise WrongRuleError("the formula is blank")
@@ -342,7 +344,7 @@ def has_formula(rule: Rule, markdown: str) -> bool:
 
 
 def has_code(rule: Rule, markdown: str) -> bool:
-    """Whether a block of code is there, in its language."""
+    """Return whether a block of code is there, in its language."""
     language, code = str(rule.get("language") or "").strip().lower(), str(rule.get("code") or "").strip()
     if not language or not code:
         raise WrongRuleError("the language or the code is blank")
@@ -354,7 +356,7 @@ def has_code(rule: Rule, markdown: str) -> bool:
 
 
 def title_events(markdown: str) -> list[tuple[int, int, str]]:
-    """Titles: line, level and text; bold lines are of the seventh level."""
+    """Return titles: line, level and text; bold lines are of the seventh level."""
     events: set[tuple[int, int, str]] = set()
     for text in variants(markdown):
         for line_number, line in enumerate(text.splitlines()):
@@ -377,7 +379,7 @@ def _titles_of(line: str) -> Iterator[tuple[int, str]]:
 
 
 def is_title(rule: Rule, markdown: str) -> bool:
-    """Whether a text begins a heading, or is a line in bold."""
+    """Return whether a text begins a heading, or is a line in bold."""
     text = _named(rule)
     own = _flexible(text)
     heading, bold, tags = rf"\s+{own}", own, "b"
@@ -396,7 +398,7 @@ def is_title(rule: Rule, markdown: str) -> bool:
 
 
 def title_tree_share(rule: Rule, markdown: str) -> tuple[bool, float]:
-    """The share of what a tree of titles says: they occur, parents above children, in order."""
+    """Return the share of what a tree of titles says: they occur, parents above children, in order."""
     if not rule.get("title_hierarchy") and not (is_september() and rule.get("title_hierarchy") == {}):
         raise WrongRuleError("there are no titles")
     titles: dict[str, None] = {}
@@ -440,7 +442,7 @@ def title_tree_share(rule: Rule, markdown: str) -> tuple[bool, float]:
 
 
 def in_running_head(rule: Rule, markdown: str) -> bool:
-    """Whether a text stands in a page's head or foot."""
+    """Return whether a text stands in a page's head or foot."""
     part = rule["type"].removeprefix("is_")
     text = _needle(rule)
     own = "".join("[-‐‑‒–—―−]" if c in "-‐‑‒–—―−" else r"\s+" if c == " " else re.escape(c) for c in text)

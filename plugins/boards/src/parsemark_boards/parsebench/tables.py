@@ -45,7 +45,7 @@ Align = Callable[[TrimmedTable, Sequence[str]], Alignment]  # one side, with the
 
 
 def assignment(values: Any) -> list[tuple[int, int]]:
-    """The rows and columns whose values have the largest sum, each at most once."""
+    """Return the rows and columns whose values have the largest sum, each at most once."""
     from scipy.optimize import linear_sum_assignment
 
     if not values.size:
@@ -61,13 +61,13 @@ def _width(row: Any) -> int:
 
 
 def _lone_cell(row: Any) -> Any:
-    """The only cell of a row, where it spans several columns."""
+    """Return the only cell of a row, where it spans several columns."""
     cells = row.find_all(["td", "th"])
     return cells[0] if len(cells) == 1 and span_of(cells[0], "colspan") > 1 else None
 
 
 def with_titles_inside(truth: str, pred: str) -> str:
-    """A document whose titles before tables are put into them, where the truth has them inside."""
+    """Return a document whose titles before tables are put into them, where the truth has them inside."""
     titles = []
     for table in soup_of(truth).find_all("table"):
         row = table.find("tr")
@@ -107,7 +107,7 @@ def with_titles_inside(truth: str, pred: str) -> str:
 
 
 def normal_form(grid: HeadedGrid) -> HeadedGrid:
-    """Cells and headers through the normaliser of records; empty columns are dropped."""
+    """Return cells and headers through the normaliser of records; empty columns are dropped."""
     data = [[norm_record(cell) for cell in row] for row in grid.data]
     col_headers, row_headers = (
         {line: [(k, norm_record(text)) for k, text in own] for line, own in headers.items()}
@@ -127,7 +127,7 @@ def _without_rows(grid: HeadedGrid, gone: set[int]) -> HeadedGrid:
 
 
 def _entries(grid: HeadedGrid, row: int) -> dict[int, str]:
-    """The header entries of a row, by column, the last one of each."""
+    """Return the header entries of a row, by column, the last one of each."""
     found = {}
     for c, own in grid.col_headers.items():
         for r, text in own:
@@ -150,7 +150,7 @@ def _is_title(grid: HeadedGrid, row: int, head: Sequence[int]) -> bool:
 
 
 def trimmed(grid: HeadedGrid, cap: int) -> TrimmedTable:
-    """A table without blank rows and titles at its top."""
+    """Return a table without blank rows and titles at its top."""
     leading = next((r for r, row in enumerate(grid.data) if any(map(str.strip, row))), len(grid.data))
     grid = _without_rows(grid, set(range(leading)))
     plain = normal_form(grid)
@@ -234,7 +234,9 @@ def _split(grid: HeadedGrid, period: int) -> list[HeadedGrid]:
 
 
 def split_tables(pred: Sequence[HeadedGrid], n_truth: int) -> list[HeadedGrid]:
-    """Tables side by side that were merged into one, taken apart where that fits the number of truths."""
+    """Return tables side by side that were merged into one, taken apart where that fits the number of
+    truths.
+    """
     options = [[(0, 0), *_split_options(grid)] for grid in pred]
     if prod(map(len, options)) > 256:
         return list(pred)
@@ -258,7 +260,9 @@ def _text_grid(grid: HeadedGrid) -> Any:
 
 
 def _without_band(grid: HeadedGrid, caption: str) -> HeadedGrid:
-    """Without a first row that is one text over all columns, if the other side's caption is that text."""
+    """Return a table without a first row that is one text over all columns, if the other side's caption is
+    that text.
+    """
     title = norm_cell(caption)
     if not title or len(grid.data) < 2 or grid.width < 2:
         return grid
@@ -267,7 +271,7 @@ def _without_band(grid: HeadedGrid, caption: str) -> HeadedGrid:
 
 
 def grits_con(truth: HeadedGrid, pred: HeadedGrid) -> float:
-    """GriTS of two tables' contents; far too unlike large ones are 0 unseen."""
+    """Return GriTS of two tables' contents; far too unlike large ones are 0 unseen."""
     if is_september():
         truth = _without_band(truth, pred.caption)
         pred = _without_band(pred, truth.caption)
@@ -340,7 +344,7 @@ def _shortened(own: TrimmedTable, titles: Sequence[str], align: Align, found: Al
 
 
 def record_match(truth: TrimmedTable, pred: TrimmedTable) -> float:
-    """The share of records that two tables have in common, cell by cell under aligned keys."""
+    """Return the share of records that two tables have in common, cell by cell under aligned keys."""
     a, b = (replace(side, grid=normal_form(side.grid)) for side in (truth, pred))
     for side in (a, b):
         side.keys = _keys(side.grid, side.head, side.titles)
@@ -413,7 +417,8 @@ def table_metrics(
     trm_unsupported: bool = False,
     max_top_title_rows: int = 1,
 ) -> dict[str, Any]:
-    """The measures of a document's tables, and which answers which; none where the truth has no HTML table.
+    """Return the measures of a document's tables, and which answers which; none where the truth has no HTML
+    table.
 
     ValueError where a span is no number: upstream then drops the document. FormatError for tables too large.
     """

@@ -29,7 +29,7 @@ def rules_of(version: str) -> Iterator[None]:
 
 
 def is_september() -> bool:
-    """True if the rules of September 2026 are in force."""
+    """Return whether the rules of September 2026 are in force."""
     return _VERSION.get() == SEPTEMBER
 
 
@@ -73,12 +73,12 @@ def word_class() -> str:
 
 
 def ratio(a: str, b: str) -> float:
-    """Indel similarity from 0 to 1."""
+    """Return the indel similarity from 0 to 1."""
     return fuzz.ratio(a, b) / 100
 
 
 def partial(a: str, b: str) -> float:
-    """Indel similarity of the shorter text with the best window of the longer one."""
+    """Return the indel similarity of the shorter text with the best window of the longer one."""
     if not a or not b:
         return float(not a and not b)
     return fuzz.partial_ratio(a, b) / 100
@@ -117,7 +117,7 @@ def _run_as_blank(found: re.Match[str]) -> str:
 
 
 def norm(text: str) -> str:
-    """The main normaliser."""
+    """Return the main normaliser."""
     text = re.sub(r"<br\s*/?>", " ", _AUTOLINK.sub(r"\1", text))
     if is_september():
         text = _MARKER_RUN.sub(_run_as_blank, text).translate(_DASHES)
@@ -145,7 +145,7 @@ def norm(text: str) -> str:
 
 
 def norm_light(text: str) -> str:
-    """The one that keeps case and mark-up."""
+    """Return the one that keeps case and mark-up."""
     text = _SPAN.sub("", re.sub(r"<br/?>", " ", _AUTOLINK.sub(r"\1", text))).translate(_QUOTES)
     text = text.translate(_DASHES) if is_september() else text
     text = without_marks(re.sub(r"\s+", " ", text), everywhere=True).replace("＿", "_")
@@ -160,7 +160,7 @@ def _plain_scripts(text: str) -> str:
 
 
 def norm_cell(text: str) -> str:
-    """A cell of a table, for GriTS and TEDS."""
+    """Return a cell of a table, for GriTS and TEDS."""
     text = re.sub(r"</?(?:b|i|u|s|em|strong|del|strike|mark|ins)>", "", _plain_scripts(text), flags=re.I)
     text = _SPAN.sub("", text)
     one = r"(?<!\*)\*(?!\*)(.*?)(?<!\*)\*(?!\*)|(?<!_)_(?!_)(.*?)(?<!_)_(?!_)"
@@ -175,13 +175,13 @@ def norm_cell(text: str) -> str:
 
 
 def norm_record(text: str) -> str:
-    """A cell of a table, for records."""
+    """Return a cell of a table, for records."""
     text = _plain_scripts(text)
     return record_tail(norm(yes_or_no(text) if is_september() else text))
 
 
 def record_tail(text: str) -> str:
-    """What follows the main normaliser in a cell of a record."""
+    """Apply the steps that follow the main normaliser in a cell of a record."""
     if is_september():
         if (marker := yes_or_no(text)) != text:
             return marker
@@ -233,7 +233,7 @@ def without_leaders(text: str) -> str:
 
 
 def same_cell(a: str, b: str, normalise: Callable[[str], str] | None = None) -> bool:
-    """True if two cells are equal; since September, also if only dots and blanks at the end differ."""
+    """Return whether two cells are equal; since September, also if only dots and blanks at the end differ."""
     if a == b or not is_september():
         return a == b
     cut = [re.sub(r"[.…\s]+$", "", side) for side in (a, b)]
@@ -242,7 +242,7 @@ def same_cell(a: str, b: str, normalise: Callable[[str], str] | None = None) -> 
 
 
 def unescaped(text: str) -> str:
-    """HTML's names of characters read, at most twice, and never where that makes more of them."""
+    """Replace HTML's character names, at most twice, and never where that makes more of them."""
     for _ in range(2):
         new = html.unescape(text)
         if new == text or new.count("&") > text.count("&"):
@@ -252,7 +252,7 @@ def unescaped(text: str) -> str:
 
 
 def without_tags(text: str) -> str:
-    """Names of characters read, links bare, tags blank."""
+    """Replace character names, keep only the text of links, and blank tags."""
     return re.sub(r"</?[^>]+>", " ", _AUTOLINK.sub(r"\1", unescaped(text)))
 
 
@@ -273,7 +273,7 @@ EMPTY_LIKE = frozenset({"", "nan", "NaN", "NAN", "none", "None", "-", "—", "n/
 
 
 def number(text: str) -> float | None:
-    """A number with its sign of money, its share and its suffix; None for anything else."""
+    """Return a number with its sign of money, its share and its suffix; None for anything else."""
     if not text:
         return None
     factor = 1.0

@@ -39,7 +39,7 @@ class PulsebenchProtocol(MeasuredProtocol):
     truth_models: ClassVar[Mapping[str, Any]] = {HTML: TrueTable}
 
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
-        """Both numbers of a page; none where the truth has not exactly one table."""
+        """Return both numbers of a page; none where the truth has not exactly one table."""
         expected = own_truth(truth, HTML)
         if expected is None:
             if len(truth.tables) != 1:
@@ -58,7 +58,7 @@ class PulsebenchProtocol(MeasuredProtocol):
         return "".join(html_of(table) for table in prediction.tables if prediction.status is Status.OK)
 
     def result_files(self, board: BoardRun) -> Files:
-        """`PARSER/NAME.html`, which the benchmark's program scores, and the numbers."""
+        """Return `PARSER/NAME.html`, which the benchmark's program scores, and the numbers."""
         for parser in board.parsers:
             for sample, document, _ in board.pages():
                 yield f"{parser}/{document}.html", self._output(board.prediction(sample, parser))

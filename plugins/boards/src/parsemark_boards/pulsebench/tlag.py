@@ -159,7 +159,9 @@ class TlagResult(NamedTuple):
 
 
 def tlag(truth: str, pred: str) -> TlagResult:
-    """Return T-LAG of two HTML documents; ValueError if one is empty, FormatError if they are too large."""
+    """Return T-LAG of two HTML documents; raise ValueError if one is empty, FormatError if they are too
+    large.
+    """
     a, b = table_edges(truth), table_edges(pred)
     counts = len(a.edges), len(b.edges)
     if not any(counts):
@@ -230,7 +232,7 @@ class Tlag(Metric[TableInput]):
     )
 
     def compute(self, truth: TableInput, pred: TableInput) -> tuple[float, dict[str, float]]:
-        """The value for one pair, with precision, recall and the numbers of edges."""
+        """Return the value for one pair, with precision, recall and the numbers of edges."""
         found = tlag(_html_of(truth), _html_of(pred))
         return found.score, {
             "precision": found.precision,

@@ -65,7 +65,7 @@ class RdTableBenchProtocol(MeasuredProtocol):
     missing_left_out: bool = False
 
     def result_files(self, board: BoardRun) -> Files:
-        """The chosen table of each page as `providers/PARSER/NAME.html`, and a file of scores."""
+        """Return the chosen table of each page as `providers/PARSER/NAME.html`, and a file of scores."""
         for parser in board.parsers:
             values = board.values(parser)
             rows: list[list[object]] = [["name", "similarity"]]
@@ -77,7 +77,7 @@ class RdTableBenchProtocol(MeasuredProtocol):
             yield f"{parser}.csv", as_csv(rows)
 
     def measure(self, truth: Page, prediction: Prediction) -> Mapping[str, float | None] | None:
-        """The number of a page; none where it has not exactly one table."""
+        """Return the number of a page; none where it has not exactly one table."""
         expected = own_truth(truth, HTML)
         if expected is None:
             if len(truth.tables) != 1:
@@ -104,7 +104,7 @@ class RdTableBenchProtocol(MeasuredProtocol):
 
 
 def grid_of_html(document: str) -> GridRows:
-    """All rows of an HTML document as a grid in which spanned cells repeat their text.
+    """Return all rows of an HTML document as a grid in which spanned cells repeat their text.
 
     ValueError where a span is no number or (AttributeError upstream) nothing is there, FormatError if huge.
     """
@@ -145,7 +145,7 @@ def grid_of_html(document: str) -> GridRows:
 
 
 def cell_score(a: str, b: str) -> float:
-    """From −1 to 1."""
+    """Return a score from −1 to 1."""
     if a == b:
         return 1.0
     return -1 + 2 * (1 - Levenshtein.distance(a, b) / max(len(a), len(b)))
@@ -157,7 +157,7 @@ Step = tuple[int | None, int | None]
 def align(
     a: Sequence[Item], b: Sequence[Item], score: Callable[[Item, Item], float], gap: int
 ) -> tuple[float, list[Step]]:
-    """The value of the best alignment, and its steps: pairs of indices, None for a gap.
+    """Return the value of the best alignment, and its steps: pairs of indices, None for a gap.
 
     Gaps at either end are free; those at the beginning are steps all the same, those at the end are not.
     """
@@ -188,7 +188,9 @@ def _steps(ways: Any, i: int, j: int) -> list[Step]:
 
 
 def similarity(wanted: CleanGrid, found: CleanGrid) -> float:
-    """The similarity of a true table and a predicted one, from 0 to 1; FormatError for huge ones."""
+    """Return the similarity of a true table and a predicted one, from 0 to 1; raise FormatError for huge
+    ones.
+    """
     if len(wanted) * len(found) * len(wanted[0]) * len(found[0]) > MAX_STEPS:
         raise FormatError("The tables are too large to compare")
     of_cells = cache(cell_score)
@@ -205,7 +207,9 @@ def similarity(wanted: CleanGrid, found: CleanGrid) -> float:
 
 
 def read_grid(html: str) -> CleanGrid:
-    """An HTML table as it is compared; ValueError and FormatError as for `grid_of_html`, or without cells."""
+    """Return an HTML table as it is compared; ValueError and FormatError as for `grid_of_html`, or without
+    cells.
+    """
     grid = grid_of_html(html)
     if not grid or not grid[0]:
         raise ValueError("a table without cells")

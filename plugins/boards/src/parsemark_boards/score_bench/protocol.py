@@ -122,7 +122,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
         _encoding()
 
     def measure(self, truth: Page, prediction: Prediction) -> Measures | None:
-        """The numbers of a page."""
+        """Return the numbers of a page."""
         wanted = own_truth(truth, ELEMENTS)
         wanted = wanted or [board_element(element, truth=True) for element in in_order(truth)]
         found = [board_element(element) for element in predicted_elements(prediction)]
@@ -134,7 +134,9 @@ class ScoreBenchProtocol(MeasuredProtocol):
         return values | {name: tables[name] if not missed else tables[name] or 0.0 for name in TABLES}
 
     def result_files(self, board: BoardRun) -> Files:
-        """`PARSER/PAGE.json` that the benchmark's program reads, its document report, and the numbers."""
+        """Return `PARSER/PAGE.json` that the benchmark's program reads, its document report, and the
+        numbers.
+        """
         names = [info.name for info in self.infos]
         for parser in board.parsers:
             values, rows = board.values(parser), []
@@ -147,7 +149,7 @@ class ScoreBenchProtocol(MeasuredProtocol):
 
 
 def board_element(element: Element, *, truth: bool = False) -> dict[str, Any]:
-    """An element in the form of the benchmark's files."""
+    """Return an element in the form of the benchmark's files."""
     kind, text = label_of(element, __package__), text_of(element)
     if kind != "Table":
         return {"type": kind, "text": text}
@@ -164,12 +166,12 @@ def board_element(element: Element, *, truth: bool = False) -> dict[str, Any]:
 
 
 def joined_text(elements: Iterable[BoardElement]) -> str:
-    """The text of a document; ValueError where an element has none."""
+    """Return the text of a document; raise ValueError where an element has none."""
     return " ".join(map(_element_text, elements))
 
 
 def _element_text(element: BoardElement) -> str:
-    """What an element says; that of a picture without its `alt`."""
+    """Return the text of an element; for a picture, without its `alt`."""
     if not isinstance(element, Mapping) or "text" not in element:
         raise ValueError("an element has no text")
     text, page = _plain(element["text"]), (element.get("metadata") or {}).get("text_as_html")
@@ -187,14 +189,14 @@ def _spaced(text: str) -> str:
 
 
 def _closeness(truth: str, pred: str, size: int | None = None) -> float:
-    """1 − Levenshtein distance over the truth's length, at least 0; blanks are normalised."""
+    """Return 1 − Levenshtein distance over the truth's length, at least 0; blanks are normalised."""
     truth, pred = _spaced(truth), _spaced(pred)
     check_pairs("characters", len(truth), len(pred), MAX_CHARACTER_PAIRS)
     return 1 - min(1.0, Levenshtein.distance(truth, pred) / max(1, len(truth) if size is None else size))
 
 
 def cct(truth: str, pred: str) -> float:
-    """Similarity of two texts, two decimals."""
+    """Return the similarity of two texts, two decimals."""
     return round(_closeness(truth, pred), 2)
 
 
@@ -214,7 +216,9 @@ def _encoding() -> Any:
 
 
 def token_bag(text: str) -> Counter[str | bytes]:
-    """The tokens of a cleaned text, bytes where they are no UTF-8; ValueError for a special token."""
+    """Return the tokens of a cleaned text, bytes where they are no UTF-8; raise ValueError for a special
+    token.
+    """
     check_size(text, MAX_CHARS)
     text = re.sub(r"(\*{1,2})(.*?)\1", r"\2", text)
     text = re.sub(f"{_BULLET}(?!{_BULLET})", "", text).strip()
@@ -230,7 +234,7 @@ def token_bag(text: str) -> Counter[str | bytes]:
 
 
 def token_shares(truth: str, pred: str) -> tuple[float, float]:
-    """The share of true tokens found, and of predicted tokens added."""
+    """Return the share of true tokens found, and of predicted tokens added."""
     wanted, found = token_bag(truth), token_bag(pred)
     missing, added = (wanted - found).total(), (found - wanted).total()
     share = 1 - round(missing / wanted.total(), 3) if wanted else 0.0
@@ -238,7 +242,7 @@ def token_shares(truth: str, pred: str) -> tuple[float, float]:
 
 
 def document_scores(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> dict[str, Any]:
-    """The six measures of a document, or the error with which upstream's run would end."""
+    """Return the six measures of a document, or the error with which upstream's run would end."""
 
     def both() -> tuple[str, str]:
         return joined_text(truth), joined_text(pred)
@@ -261,7 +265,9 @@ def document_scores(pred: Sequence[BoardElement], truth: Sequence[BoardElement])
 
 
 def adjusted_cct(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> float:
-    """CCT; where the numbers of tables differ by more than one, at least the share of words in the truth."""
+    """Return CCT; where the numbers of tables differ by more than one, at least the share of words in the
+    truth.
+    """
     whole = joined_text(truth)
     value = cct(whole, joined_text(pred))
     n_tables = [sum(str(e.get("type")).lower() == "table" for e in side) for side in (pred, truth)]
@@ -277,7 +283,7 @@ def adjusted_cct(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) ->
 
 
 def _pieces(elements: Iterable[BoardElement]) -> Iterator[tuple[str, bool]]:
-    """What is looked for in the truth: texts of elements, and the strings of cells."""
+    """Yield the strings to find in the truth: texts of elements, and strings of cells."""
     for element in elements:
         if element.get("type") != "Table":
             if text := _spaced(_element_text(element).strip()):
@@ -300,7 +306,9 @@ def _best_window(piece: str, text: str) -> float:
 
 
 def type_matrix(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> Counter[tuple[str, str]]:
-    """Predicted and true kinds of elements that are matched in order; what follows the last match is free."""
+    """Return predicted and true kinds of elements that are matched in order; what follows the last match is
+    free.
+    """
     check_pairs("elements", len(pred), len(truth), MAX_POSITION_PAIRS // 10)
     matrix, start = Counter[tuple[str, str]](), 0
 
@@ -323,14 +331,16 @@ def type_matrix(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> 
 
 
 def consistency(matrix: Mapping[tuple[str, str], int]) -> float:
-    """F1 of a matrix of kinds."""
+    """Return F1 of a matrix of kinds."""
     right = sum(n for (a, b), n in matrix.items() if a == b != NO_MATCH)
     n_pred, n_truth = (sum(n for pair, n in matrix.items() if pair[side] != NO_MATCH) for side in (0, 1))
     return 2 * (right / n_pred) * (right / n_truth) / (right / n_pred + right / n_truth) if right else 0.0
 
 
 def element_alignment(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> float:
-    """Similarity of the titles, figures and tables in order; ValueError for an element without type."""
+    """Return the similarity of the titles, figures and tables in order; raise ValueError for an element
+    without type.
+    """
     sides = []
     for side in (truth, pred):
         if any("type" not in element for element in side):
@@ -368,7 +378,7 @@ def _soup(page: str) -> Any:
 
 
 def html_cells(page: str) -> list[BoardCell] | None:
-    """The cells of the first table, moved aside for spans; None where it cannot be read."""
+    """Return the cells of the first table, moved aside for spans; None where it cannot be read."""
     table = _soup(page).find("table")
     if table is None:
         return None
@@ -395,7 +405,9 @@ def html_cells(page: str) -> list[BoardCell] | None:
 
 
 def table_cells(element: BoardElement) -> list[BoardCell] | None:
-    """The cells of a table's text or HTML; TypeError where some have no places: upstream's run ends."""
+    """Return the cells of a table's text or HTML; raise TypeError where some have no places: upstream's run
+    ends.
+    """
     listed = element.get("text")
     if not isinstance(listed, list) or not listed:
         page = (element.get("metadata") or {}).get("text_as_html")
@@ -422,7 +434,7 @@ def _content(truth: Mapping[int, str], pred: Mapping[int, str], shift: int = 0) 
 
 
 def _printed(text: str, name: str) -> str:
-    """One row of a series, as pandas prints it."""
+    """Return one row of a series, as pandas prints it."""
     text = text.translate({9: r"\t", 10: r"\n", 13: r"\r"})
     text = text if len(text) < 50 else f"{text[:46]}..."
     return _spaced(f"0 {text} Name: full_content_df{name}, dtype: object")
@@ -457,7 +469,7 @@ def _teds(truth: Sequence[BoardCell], pred: Sequence[BoardCell]) -> tuple[float,
 
 
 def _pair(truth: Sequence[BoardCell], pred: Sequence[BoardCell]) -> list[float]:
-    """The eight values of two tables."""
+    """Return the eight values of two tables."""
     check_pairs("cells", len(truth), len(pred), MAX_POSITION_PAIRS)
     lines = [[_lines(side, axis) for side in (truth, pred)] for axis in ("row", "col")]
     content = [_np2(_content(a, b)) for a, b in lines]
@@ -467,7 +479,7 @@ def _pair(truth: Sequence[BoardCell], pred: Sequence[BoardCell]) -> list[float]:
 
 
 def table_scores(pred: Sequence[BoardElement], truth: Sequence[BoardElement]) -> dict[str, float | None]:
-    """The measures of all tables of a document; None for those that are not defined.
+    """Return the measures of all tables of a document; None for those that are not defined.
 
     TypeError where some true cells have no places, FormatError for tables that are too large.
     """

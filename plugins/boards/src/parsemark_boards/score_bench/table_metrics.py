@@ -52,7 +52,7 @@ class ScoreIndex(Metric[TableInput]):
     metadata = Metadata("SCORE: cells at the right row and column", _CITATION, _REFERENCE)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
-        """The value for one pair."""
+        """Return the value for one pair."""
         return _when_comparable(truth, pred, lambda t, p: _rounded(sum(index_shares(t, p)) / 2))
 
 
@@ -78,7 +78,7 @@ class ScoreContent(Metric[TableInput]):
     metadata = Metadata("SCORE: texts of rows and columns", _CITATION, _REFERENCE)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
-        """The value for one pair."""
+        """Return the value for one pair."""
         return _when_comparable(truth, pred, _content)
 
 
@@ -104,7 +104,7 @@ class ScoreContentShifted(Metric[TableInput]):
     metadata = Metadata("SCORE: texts of rows and columns, shifted", _CITATION, _REFERENCE)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
-        """The value for one pair."""
+        """Return the value for one pair."""
         return _when_comparable(truth, pred, lambda t, p: _content(t, p, max_shift=_MAX_SHIFT))
 
 
@@ -125,14 +125,14 @@ class ScoreAvg(Metric[TableInput]):
     metadata = Metadata("SCORE: mean of index and content", *MEAN_OF_METRICS)
 
     def compute(self, truth: TableInput, pred: TableInput) -> float:
-        """The value for one pair."""
+        """Return the value for one pair."""
         return (ScoreIndex().compute(truth, pred) + ScoreContent().compute(truth, pred)) / 2
 
 
 def _when_comparable(
     truth: TableInput, pred: TableInput, value: Callable[[Sequence[ScoreCell], Sequence[ScoreCell]], float]
 ) -> float:
-    """The value, unless a table is empty or the two have nothing to do with each other."""
+    """Return the value, unless a table is empty or the two have nothing to do with each other."""
     a, b = truth.derive(cells_of), pred.derive(cells_of)
     if not a or not b:
         return float(not a and not b)
@@ -145,7 +145,7 @@ def _when_comparable(
 
 
 def index_shares(truth: Sequence[ScoreCell], pred: Sequence[ScoreCell]) -> tuple[float, float]:
-    """The shares of recognised cells in the right row and in the right column, two decimals each."""
+    """Return the shares of recognised cells in the right row and in the right column, two decimals each."""
     places: dict[str, list[int]] = defaultdict(list)
     for number, cell in enumerate(truth):
         places[cell.text.lower()].append(number)
@@ -213,7 +213,7 @@ def _percent_mean(values: Sequence[float]) -> float:
 
 
 def _rounded(value: float) -> float:
-    """Two decimals as numpy rounds, which the reference uses at the end."""
+    """Round to two decimals like numpy, as the reference does at the end."""
     return round(value * 100) / 100
 
 
@@ -233,21 +233,21 @@ class ScoreCell(NamedTuple):
 
 
 def cells_of(table: TableInput) -> list[ScoreCell]:
-    """The cells of a table that a metric was given."""
+    """Return the cells of a table that a metric was given."""
     if table.html is not None:
         return read_placed_cells(table.html)
     return [ScoreCell(cell.row, cell.col, cell.text) for cell in table.table.cells]
 
 
 def read_placed_cells(html: str) -> list[ScoreCell]:
-    """The cells of the first table. In each row th come before td, as in the reference."""
+    """Return the cells of the first table. In each row th come before td, as in the reference."""
     check_size(html, MAX_CHARS)
     rows = _first_table(html)
     return _placed([[cell.read() for cell in sorted(row, key=lambda c: c.tag.name == "td")] for row in rows])
 
 
 def _placed(rows: list[list[_SpanningText]]) -> list[ScoreCell]:
-    """Cells move right, past positions that an earlier cell spans; each such position moves one cell."""
+    """Move cells right, past positions that an earlier cell spans; each such position moves one cell."""
     spanned: set[tuple[int, int]] = set()
     placed: list[ScoreCell] = []
     for row, cells in enumerate(rows):
@@ -287,7 +287,9 @@ class _OpenCell(NamedTuple):
 
 
 def _first_table(html: str) -> list[list[_OpenCell]]:
-    """The cells of the first table by row; elements are closed by their own end tag or by an outer one."""
+    """Return the cells of the first table by row; elements are closed by their own end tag or by an outer
+    one.
+    """
     rows: list[list[_OpenCell]] = []
     opened: list[tuple[str, _OpenCell | None]] = []
     open_cells: list[_OpenCell] = []

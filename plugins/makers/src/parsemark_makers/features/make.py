@@ -64,7 +64,7 @@ class MakerSource(_Strict):
         return self
 
     def half(self, which: int) -> tuple[str, str]:
-        """Head and body of the page with the feature (0), or without it (1)."""
+        """Return head and body of the page with the feature (0), or without it (1)."""
         head, body = (_PAIR.sub(lambda m: m[which + 1], text) for text in (self.head, self.body))
         return head, body
 
@@ -93,14 +93,14 @@ class FeatureFile(_Strict):
         return self
 
     def facts(self, name: str, *, control: bool) -> tuple[Fact, ...]:
-        """The fact of one of both pages."""
+        """Return the fact of one of both pages."""
         asked = {"is_mark"} if control else {"means", "changed", "unsupported"}
         said = {key: getattr(self, key) for key in ("title", "kept", *sorted(asked))}
         return (Fact(name, "control" if control else "feature", RULES, said, 1, "generated", name),)
 
 
 def read_features(folder: Path = FEATURES) -> dict[str, FeatureFile]:
-    """The features of a folder by name, in order; CorpusError names the file that is none."""
+    """Return the features of a folder by name, in order; CorpusError names the file that is none."""
     found = {}
     for path in sorted(folder.glob("*.toml")):
         try:
@@ -236,7 +236,7 @@ _SETTERS = {"html": _html, "typst": _typst, "latex": _latex, "docx": _docx}
 
 
 def docx_of(text: str) -> bytes:
-    """A Word document: blocks with empty lines between them.
+    """Return a Word document: blocks with empty lines between them.
 
     A block that begins with `<` is WordprocessingML, one with `|` a table, any other a paragraph, with its
     style in front (`[Heading1] Results`). `{strike|old}` and `{u=single|x}` are runs with such properties,

@@ -76,7 +76,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _ways(tree: Any) -> int:
-    """In how many ways a parsed pattern can be laid over one place, at most; capped."""
+    """Return the largest number of ways in which a parsed pattern matches at one place; capped."""
     found = 1
     for operation, argument in tree:
         name = str(operation)
@@ -102,7 +102,7 @@ class ReadOutput:
 
     @cached_property
     def text(self) -> str:
-        """As it was written, in lines with their indentation; quotes and hyphens are of one kind."""
+        """Return it as written, in lines with their indentation; quotes and hyphens are of one kind."""
         text = markdown_of(self.prediction)
         if len(text) > MAX_CHARACTERS:
             raise TooHardError(
@@ -113,14 +113,16 @@ class ReadOutput:
 
     @cached_property
     def words(self) -> str:
-        """Without tags and signs of Markdown."""
+        """Return its text without tags and signs of Markdown."""
         text = unescape(_MARKS.sub(" ", _TAGS.sub("", _BREAKS.sub(" ", self.text))))
         lines = unicodedata.normalize("NFKC", text).splitlines()
         return "\n".join(" ".join(line.split()) for line in lines if line.strip())
 
     @cached_property
     def tables(self) -> str:
-        """Its tables, a line for each row: `| a | b |`, with what spans several slots in each of them."""
+        """Return its tables, a line for each row: `| a | b |`, with what spans several slots in each of
+        them.
+        """
         own = [e for e in self.prediction.elements if e.category == Category.TABLE]
         try:
             found = own or predicted_elements(self.prediction)
@@ -130,13 +132,15 @@ class ReadOutput:
 
     @property
     def format(self) -> str:
-        """What it is written in: `markdown`, `html`, `latex`, `text`; `tables` where it has nothing else."""
+        """Return the format of the output: `markdown`, `html`, `latex`, `text`; `tables` where it has nothing
+        else.
+        """
         elements = self.prediction.elements
         is_tables = self.prediction.text is None and all(e.category == Category.TABLE for e in elements)
         return "tables" if is_tables else self.prediction.format
 
     def says(self, spelling: Spelling) -> bool:
-        """Whether all conditions of a spelling hold.
+        """Return whether all conditions of a spelling hold.
 
         A condition is a pattern; several with ` >> ` between them are found one after the other. `!` before
         it: it is not found. `words:` looks at the words alone, `table:` at the rows of tables.
@@ -167,7 +171,7 @@ def _lines(table: Table) -> str:
 
 
 def decide(fact: Fact, output: ReadOutput) -> Outcome:
-    """The verdict on a page that has a feature, or on the same page without it."""
+    """Return the verdict on a page that has a feature, or on the same page without it."""
     said = fact.arguments
     kept, changed = said.get("kept", ()), said.get("changed", ())
     spelled = next((s for s in kept if output.says(s)), None)
@@ -215,11 +219,11 @@ class FeaturesProtocol(FactsProtocol):
 
     @property
     def whole_documents(self) -> bool:
-        """A feature may lie between two pages."""
+        """Return whether documents are scored as a whole: a feature may lie between two pages."""
         return True
 
     def group_of(self, fact: Fact) -> str:
-        """The feature."""
+        """Return the feature."""
         return fact.group
 
     def deciding(self, facts: Sequence[Fact], truth: Page, prediction: Prediction) -> Decide:
@@ -228,7 +232,7 @@ class FeaturesProtocol(FactsProtocol):
         return lambda fact: decide(fact, output)
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:
-        """What became of the pairs, then the share that is kept of each feature and of each maker."""
+        """Return the sums behind the shares of pairs, then of each feature and of each maker."""
         import polars as pl
 
         pairs = pair_rows(tables)
@@ -251,11 +255,11 @@ class FeaturesProtocol(FactsProtocol):
         ]
 
     def summarise(self, tables: RunTables) -> Summary:
-        """All figures, and the matrix."""
+        """Return all figures, and the matrix."""
         return super().summarise(tables).model_copy(update={"details": {"matrix": matrix_of(tables)}})
 
     def result_files(self, board: BoardRun) -> Files:
-        """The matrix as a table."""
+        """Return the matrix as a table."""
         matrix = board.summary.details["matrix"]
         rows = [("parser", "feature", "maker", "verdict", "page")]
         for parser, cells in matrix["cells"].items():
@@ -265,7 +269,9 @@ class FeaturesProtocol(FactsProtocol):
 
 
 def pair_rows(tables: RunTables) -> Any:
-    """The verdict on each pair, with its parser, feature and maker; `sample` is the page with the feature."""
+    """Return the verdict on each pair, with its parser, feature and maker; `sample` is the page with the
+    feature.
+    """
     import polars as pl
 
     def attribute(name: str) -> pl.Expr:
@@ -289,7 +295,7 @@ def pair_rows(tables: RunTables) -> Any:
 
 
 def matrix_of(tables: RunTables) -> dict[str, Any]:
-    """Features × makers × parsers as plain data, in the order of the corpus's names."""
+    """Return features × makers × parsers as plain data, in the order of the corpus's names."""
     pairs = pair_rows(tables)
     rows: dict[str, dict[str, Any]] = {}
     verdicts: dict[tuple[str, str], dict[str, str]] = {}

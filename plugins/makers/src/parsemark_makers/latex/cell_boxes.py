@@ -49,19 +49,19 @@ class RawCell:
 
     @cached_property
     def text(self) -> str:
-        """What a reader of the page sees in it."""
+        """Return its text as visible on the page."""
         drawn = (box.turned(_angle([self])) for box, text, _ in self.ink if not text)
         rules = [box for box in drawn if box.height < RULE_HEIGHT and box.width > box.height]
         return composed_text(self.characters, rules)
 
     @property
     def marks(self) -> list[Box]:
-        """Where it begins, and where it ends if that is known."""
+        """Return where it begins, and where it ends if that is known."""
         return [self.start] if self.end is None else [self.start, self.end]
 
     @property
     def is_bold(self) -> bool:
-        """Whether all letters and figures in it are."""
+        """Return whether all letters and figures in it are."""
         return {c.is_bold for c in self.characters if c.text.isalnum()} == {True}
 
 
@@ -110,12 +110,12 @@ class MarkedTable:
 
     @property
     def slots(self) -> set[tuple[int, int, int, int]]:
-        """Row, column, rowspan and colspan of each cell."""
+        """Return row, column, rowspan and colspan of each cell."""
         return set(map(slot, self.cells))
 
     @property
     def rows(self) -> list[list[MarkedCell]]:
-        """The cells that begin in each row."""
+        """Return the cells that begin in each row."""
         rows: list[list[MarkedCell]] = [[] for _ in range(self.n_rows)]
         for cell in self.cells:
             rows[cell.row].append(cell)
@@ -123,7 +123,7 @@ class MarkedTable:
 
 
 def upright(table: RawTable) -> RawTable:
-    """The table in its own frame: turned so that its text is not."""
+    """Return the table in its own frame: turned so that its text is not."""
     angle = _angle(table.cells)
     cells = []
     for cell in table.cells:
@@ -136,7 +136,7 @@ def upright(table: RawTable) -> RawTable:
 
 
 def place_cells(table: RawTable, page_ink: Sequence[Box], pictures: Iterable[Box] = ()) -> MarkedTable:
-    """Number the rows, join what is spanned, and give each cell its slot."""
+    """Return the number the rows, join what is spanned, and give each cell its slot."""
     painted = [ink.turned(table.angle) for ink in page_ink]
     # A long table's foot is set before its body, so there the place of a row counts, and not its number.
     tops = extents((cell.row, cell.start.y0, cell.start.y0) for cell in table.cells)
@@ -169,7 +169,7 @@ def place_cells(table: RawTable, page_ink: Sequence[Box], pictures: Iterable[Box
 
 
 def columns_of(table: RawTable) -> list[RawTable]:
-    """The parts of a long table that stand beside each other, in the columns of a page.
+    """Return the parts of a long table that stand beside each other, in the columns of a page.
 
     Its head is one box that TeX sets several times, so a part has its own copy of each cell.
     """
@@ -195,7 +195,7 @@ def columns_of(table: RawTable) -> list[RawTable]:
 
 
 def _between(table: RawTable, left: float, right: float) -> RawTable:
-    """What of a table stands between two places of a line."""
+    """Return the part of a table between two places of a line."""
 
     def is_inside(box: Box) -> bool:
         return left <= box.centre[0] <= right
@@ -211,7 +211,7 @@ def _between(table: RawTable, left: float, right: float) -> RawTable:
 
 
 def take_loose(table: RawTable, loose: Iterable[LooseCharacter]) -> None:
-    r"""Give what stands between the columns of a table (`r@{.}l`) to the cell before it, or else behind it.
+    r"""Give text between the columns of a table (`r@{.}l`) to the cell before it, or else behind it.
 
     What stands between its rows (`\noalign`) becomes a row of its own.
     """
@@ -249,7 +249,7 @@ def take_loose(table: RawTable, loose: Iterable[LooseCharacter]) -> None:
 def _add_rows(
     table: RawTable, between: Sequence[tuple[Box, Character]], bands: dict[int, tuple[float, float]]
 ) -> None:
-    """Rows for lines of text that stand between those of the alignment, over all its columns."""
+    """Add rows for lines of text that stand between those of the alignment, over all its columns."""
     lines: dict[float, list[tuple[Box, Character]]] = {}
     for piece in between:
         character = piece[1]
@@ -270,7 +270,8 @@ def _add_rows(
 
 
 def _without_covered(cells: Sequence[RawCell], rows: dict[int, int]) -> list[RawCell]:
-    """The cells without the empty ones that a multirow or a block covers. A negative multirow spans upwards.
+    """Return the cells without the empty ones that a multirow or a block covers. A negative multirow spans
+    upwards.
 
     A span ends before a row with a cell that has ink of its own, so that cells stay disjoint; what a block
     covers beside it must be empty.
@@ -289,7 +290,7 @@ def _without_covered(cells: Sequence[RawCell], rows: dict[int, int]) -> list[Raw
 
 
 def _span(cell: RawCell, rank: int, n_rows: int, inked: set[tuple[int, int]]) -> tuple[int, int]:
-    """The rows of a multirow: the first, and the one behind the last."""
+    """Return the rows of a multirow: the first, and the one behind the last."""
     cols, last = range(cell.col, cell.col + cell.colspan), rank
     step = -1 if cell.rowspan < 0 else 1
     for following in range(rank + step, rank + (cell.rowspan or 1), step):
@@ -324,14 +325,16 @@ def _ink_box(table: RawTable, painted: Sequence[Box]) -> Box:
 
 
 def _is_rule_of(ink: Box, frame: Box) -> bool:
-    """Whether it is a rule across a long table, which may be wider than its cells and lie just outside."""
+    """Return whether it is a rule across a long table, which may be wider than its cells and lie just
+    outside.
+    """
     inside = min(ink.x1, frame.x1) - max(ink.x0, frame.x0)
     close = frame.y0 - RULE_DISTANCE <= ink.y0 and ink.y1 <= frame.y1 + RULE_DISTANCE
     return ink.height < RULE_HEIGHT and close and inside > 0.8 * frame.width
 
 
 def _column_edges(table: RawTable, n_cols: int, frame: Box) -> list[float]:
-    """The left edge of each column, and the right edge of the last."""
+    """Return the left edge of each column, and the right edge of the last."""
     middles: dict[int, float] = {}
     for col, sides in table.edges.items():
         if 0 < col < n_cols:  # the middle in most rows: a heading that was set apart must not move the others
@@ -385,13 +388,13 @@ def _follow_text(cells: Sequence[RawCell], slots: list[Box]) -> None:
 
 
 def _text_extent(cell: RawCell) -> tuple[float, float]:
-    """From where to where the text of a cell reaches."""
+    """Return the start and the end of the text of a cell."""
     inks = [box for box, text, _ in cell.ink if text.strip()]
     return min((ink.x0 for ink in inks), default=inf), max((ink.x1 for ink in inks), default=-inf)
 
 
 def _row_edges(cells: Sequence[RawCell], rows: dict[int, int], frame: Box) -> list[float]:
-    """The top edge of each row, and the bottom edge of the last."""
+    """Return the top edge of each row, and the bottom edge of the last."""
     parts = (
         (rows[cell.row], part)
         for cell in cells
@@ -407,7 +410,7 @@ def _row_edges(cells: Sequence[RawCell], rows: dict[int, int], frame: Box) -> li
 
 
 def _flatten_overlapped(bands: dict[int, tuple[float, float]], inked: set[int]) -> None:
-    """A row without ink over which another one was pulled (by a negative space) has no height."""
+    """Set the height to 0 of rows without ink over which another one was pulled (by a negative space)."""
     for row in sorted(bands.keys() - inked, reverse=True):
         if row + 1 in bands and bands[row][1] > bands[row + 1][0] + SLACK:
             bands[row] = bands[row + 1][0], bands[row + 1][0]

@@ -58,7 +58,7 @@ class Character:
 
 
 def character_of(code: int) -> str:
-    """The text of a code of pdfium's; what has none is `UNKNOWN`."""
+    """Return the text of a code of pdfium's; what has none is `UNKNOWN`."""
     if code == LINE_END_HYPHEN:
         return "-"
     if code < 32 or code >= 0x110000 or 0xD800 <= code < 0xE000 or 0xE000 <= code <= 0xF8FF:
@@ -68,7 +68,7 @@ def character_of(code: int) -> str:
 
 
 def composed_text(characters: Sequence[Character], rules: Sequence[Box] = ()) -> str:
-    """The text of characters in the order of the file: blanks, line ends, scripts and accents put in.
+    """Return the text of characters in the order of the file: blanks, line ends, scripts and accents put in.
 
     `rules` are the lines that are drawn among them, in the same frame.
 
@@ -87,7 +87,9 @@ def composed_text(characters: Sequence[Character], rules: Sequence[Box] = ()) ->
 
 
 def _with_strokes(characters: Sequence[Character]) -> list[Character]:
-    """Only what is seen; the stroke of `ł` is a glyph at the code of a blank, under the letter."""
+    """Return only visible characters; the stroke of `ł` is a glyph at the code of a blank, under the
+    letter.
+    """
     seen: list[Character] = []
     stroke: Character | None = None
     top = 0.0
@@ -121,14 +123,14 @@ def _lines(characters: Sequence[Character]) -> list[list[Character]]:
 
 
 def _goes_on(one: Character, other: Character) -> bool:
-    """Whether the second is the next piece of a tall bar."""
+    """Return whether the second is the next piece of a tall bar."""
     is_below = other.baseline > one.baseline
     return one.text == other.text and is_below and abs(one.box.x0 - other.box.x0) < 0.05 * one.size
 
 
 def _with_accents(characters: Sequence[Character]) -> list[Character]:
-    """Each accent that stands over or under a letter joined with it, wherever it is in the file: readers give
-    those of capitals, which are raised, behind the line.
+    """Return each accent that stands over or under a letter joined with it, wherever it is in the file:
+    readers give those of capitals, which are raised, behind the line.
     """
     joined = dict(enumerate(characters))
     places = [i for i, character in joined.items() if character.text in _COMBINING]
@@ -152,8 +154,8 @@ def _carries(letter: Character, accent: Character) -> bool:
 
 
 def _with_stacks(characters: list[Character], rules: Sequence[Box]) -> list[Character]:
-    """Fractions and roots as one character each, in the notation of a line; inner ones, whose rules are
-    shorter, first.
+    """Return fractions and roots as one character each, in the notation of a line; inner ones, whose rules
+    are shorter, first.
     """
     for rule in sorted(rules, key=lambda rule: rule.width):
         inside = [c for c in characters if _is_along(c, rule)]
@@ -188,18 +190,18 @@ def _is_along(character: Character, rule: Box) -> bool:
 
 
 def _begins(sign: Character, rule: Box) -> bool:
-    """Whether the rule goes on from a sign of a root."""
+    """Return whether the rule goes on from a sign of a root."""
     return abs(sign.box.x1 - rule.x0) < 0.15 * sign.size and abs(sign.baseline - rule.y1) < 3 * sign.size
 
 
 def _is_bar(letter: Character, rule: Box) -> bool:
-    """Whether the rule is a bar over one letter."""
+    """Return whether the rule is a bar over one letter."""
     height = (letter.baseline - rule.y1) / letter.size
     return 0.4 < height < 1.0 and rule.width < 1.3 * letter.box.width
 
 
 def _is_fraction(above: Sequence[Character], below: Sequence[Character], rule: Box) -> bool:
-    """Whether the rule is that of a fraction and does not underline a line above another one.
+    """Return whether the rule is that of a fraction and does not underline a line above another one.
 
     TeX sets what is underlined closer to its rule than a numerator; small fractions have their lines closer
     together than any text, large ones are further from their rule than what is underlined.
@@ -214,7 +216,9 @@ def _is_fraction(above: Sequence[Character], below: Sequence[Character], rule: B
 
 
 def _beside(characters: Sequence[Character], own: Sequence[Character], rule: Box) -> Character:
-    """The character of the line in which a fraction stands; else one of its own as if it were of the line."""
+    """Return the character of the line in which a fraction stands; else one of its own as if it were of the
+    line.
+    """
     axis = rule.centre[1]
     others = (c for c in characters if c not in own)
     near = [c for c in others if abs(c.baseline - axis - MATH_AXIS * c.size) < 0.1 * c.size]
@@ -232,7 +236,7 @@ def _replaced(characters: Sequence[Character], own: Sequence[Character], whole: 
 
 
 def _with_underscores(line: list[Character], rules: Sequence[Box]) -> list[Character]:
-    """Short rules on the baseline, where no glyph stands, are underscores."""
+    """Return short rules on the baseline, where no glyph stands, as underscores."""
     for rule in rules:
         near = [c for c in line if abs(rule.y1 - c.baseline) <= UNDERSCORE_SHIFT * c.size]
         if not near:
@@ -250,7 +254,7 @@ def _with_underscores(line: list[Character], rules: Sequence[Box]) -> list[Chara
 
 
 def _with_joined(line: Sequence[Character]) -> list[Character]:
-    """Glyphs that make one sign together, as that sign."""
+    """Return glyphs that make one sign together, as that sign."""
     joined: list[Character] = []
     index = 0
     while index < len(line):
@@ -304,7 +308,7 @@ def _line_text(line: Sequence[Character]) -> str:
 
 
 def _is_mark(character: Character, first: Character) -> bool:
-    """Whether it stands far above the first of a line."""
+    """Return whether it stands far above the first of a line."""
     return first.baseline - character.baseline > LARGE_MARK_SHIFT * character.size
 
 

@@ -19,7 +19,7 @@ MANY_BOLD = 0.25  # where more than this share of the other rows are bold too, b
 
 
 def header_rows(table: Table, marked: MarkedTable) -> int | None:
-    """How many rows at the top of a table with boxes are headers; None where the page does not say."""
+    """Return how many rows at the top of a table with boxes are headers; None where the page does not say."""
     if table.n_rows < 2:
         return None
     rows = _RowContents(table, marked)
@@ -32,7 +32,8 @@ def header_rows(table: Table, marked: MarkedTable) -> int | None:
 
 
 def repeated_heads(parts: Sequence[MarkedTable]) -> list[int | None]:
-    """How many header rows each part of a long table has: those at its top that the first part has, too.
+    """Return how many header rows each part of a long table has: those at its top that the first part has,
+    too.
 
     A note such as "continued" may stand above them. None for each part if nothing is repeated.
     """
@@ -52,7 +53,7 @@ def repeated_heads(parts: Sequence[MarkedTable]) -> list[int | None]:
 
 
 def _by_lines(rows: _RowContents) -> int | None:
-    """A double line if there is one only, or the first line where it can be that of a header."""
+    """Return a double line if there is one only, or the first line where it can be that of a header."""
     drawn = [row for row in range(rows.count - 1) if rows.lines[row] and not rows.is_cut(row + 1)]
     doubles = [row for row in drawn if rows.lines[row] > 1]
     if len(doubles) == 1 and rows.can_be_header(doubles[0] + 1):
@@ -86,7 +87,7 @@ class _RowContents:
             self.lines[row] = self._lines_between(bottom - NEAR_LINE, max(bottom, top) + NEAR_LINE, frame)
 
     def _lines_between(self, low: float, high: float, frame: Box) -> int:
-        """How many lines across the table lie between two places: 0, 1 or 2."""
+        """Return how many lines across the table lie between two places: 0, 1 or 2."""
         lengths: dict[float, float] = defaultdict(float)
         starts: list[float] = []
         for rule in self.marked.rules:
@@ -102,16 +103,16 @@ class _RowContents:
         return 2 if len(across) > 1 and across[-1] - across[0] <= DOUBLE_GAP[1] else 1
 
     def can_be_header(self, head: int) -> bool:
-        """Whether so many rows are few enough, of all."""
+        """Return whether so many rows are few enough, of all."""
         return head <= MAX_LEVELS and (head == 1 or 2 * head <= self.count or self.belongs_together(head))
 
     def is_cut(self, head: int) -> bool:
-        """Whether a cell spans over the end of so many rows."""
+        """Return whether a cell spans over the end of so many rows."""
         return any(cell.row < head < cell.row + cell.rowspan for own in self.cells.values() for cell in own)
 
     def belongs_together(self, head: int) -> bool:
-        """Whether the first rows are one header of several levels: with merged cells, or labels below each
-        other.
+        """Return whether the first rows are one header of several levels: with merged cells, or labels below
+        each other.
         """
         own = [cell for row in range(head) for cell in self.cells[row]]
         if any(cell.row > 0 and cell.col == 0 and cell.rowspan > 1 for cell in own):
@@ -121,7 +122,7 @@ class _RowContents:
         return sum(bool(cell.text) for cell in own if cell.col == 0) <= 1
 
     def is_group_of_data(self, head: int) -> bool:
-        """Whether the first rows are data under the label of a group, as those below the line are.
+        """Return whether the first rows are data under the label of a group, as those below the line are.
 
         Above columns of numbers a header has words in one of its rows. Where there are no such columns,
         groups of several rows each follow one another.
@@ -139,7 +140,7 @@ class _RowContents:
         return len(following) > 0 and all(self._is_labelled_group(*group) for group in groups)
 
     def _is_labelled_group(self, first: int, end: int) -> bool:
-        """Whether some rows have one label before them all and plain cells with text behind it."""
+        """Return whether some rows have one label before them all and plain cells with text behind it."""
         own = [cell for row in range(first, end) for cell in self.cells[row]]
         labels = [cell for cell in own if cell.col == 0 and cell.text]
         others = [cell for cell in own if cell.col > 0]
@@ -147,17 +148,17 @@ class _RowContents:
         return end > first + 1 and bool(others) and is_plain and [c.row for c in labels] == [first]
 
     def _has_numbers(self, rows: Iterable[int], col: int) -> bool:
-        """Whether most cells of a column have more figures than letters in these rows."""
+        """Return whether most cells of a column have more figures than letters in these rows."""
         texts = [cell.text for row in rows for cell in self.cells[row] if cell.col == col and cell.text]
         numbers = (sum(c.isdecimal() for c in text) > sum(c.isalpha() for c in text) for text in texts)
         return 2 * sum(numbers) > len(texts)
 
     def bold_rows(self) -> int:
-        """How many rows at the top are bold."""
+        """Return how many rows at the top are bold."""
         return next((row for row in range(self.count) if not self.is_bold(row)), self.count)
 
     def is_bold(self, row: int) -> bool:
-        """Whether all text of a row is bold, and there is some."""
+        """Return whether all text of a row is bold, and there is some."""
         boxes = [cell.box for cell in self.cells[row] if any(c.isalnum() for c in cell.text)]
         marks = [[m for m in self.marked.cells if m.text and b and b.holds_centre(m.box)] for b in boxes]
         return bool(marks) and all(own and all(m.is_bold for m in own) for own in marks)

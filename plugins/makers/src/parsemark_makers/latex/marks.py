@@ -160,7 +160,7 @@ def _read_tables(page: Any, ink: _Ink) -> tuple[list[RawTable], list[str]]:
 
 
 def _whole_number(text: str) -> int | None:
-    """A number of a note; multirow also takes ` 3` and `5.3`."""
+    """Return a number of a note; multirow also takes ` 3` and `5.3`."""
     try:
         return int(float(text))
     except (ValueError, OverflowError):
@@ -235,7 +235,7 @@ def _read_ink(page: Any) -> _Ink:
 
 
 def _painting(item: Any) -> tuple[bool, bool]:
-    """Whether a path is filled, and whether it is stroked; what is no path counts as both."""
+    """Return whether a path is filled, and whether it is stroked; what is no path counts as both."""
     mode, stroke = ctypes.c_int(), ctypes.c_int()
     is_path = raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_PATH
     if not is_path or not raw.FPDFPath_GetDrawMode(item, mode, stroke):
@@ -246,7 +246,7 @@ def _painting(item: Any) -> tuple[bool, bool]:
 def _read_characters(
     page: Any, text_page: Any, cells_of: dict[int, tuple[list[int], int, _Font]], ink: _Ink
 ) -> None:
-    """The characters of each cell, one by one."""
+    """Read the characters of each cell, one by one."""
     rectangle = raw.FS_RECTF()
     x, y, matrix = ctypes.c_double(), ctypes.c_double(), raw.FS_MATRIX()
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
@@ -289,7 +289,7 @@ class _Font(NamedTuple):
 
 
 def _font(item: Any, known: dict[int, _Font]) -> _Font:
-    """The font that a text is set in."""
+    """Return the font that a text is set in."""
     font = raw.FPDFTextObj_GetFont(item)
     if not font:
         return _Font()
@@ -313,7 +313,7 @@ def _tags(item: Any) -> Iterator[tuple[str, int]]:
 
 
 def _angle(item: Any, page: Any) -> int:
-    """By how many degrees the text is turned counter-clockwise on the page as it is shown."""
+    """Return by how many degrees the text is turned counter-clockwise on the page as it is shown."""
     matrix = raw.FS_MATRIX()
     raw.FPDFPageObj_GetMatrix(item, matrix)
     is_upright = abs(matrix.a) >= abs(matrix.b)
@@ -323,7 +323,7 @@ def _angle(item: Any, page: Any) -> int:
 
 
 def _utf16(fill: Any) -> str:
-    """The text of a pdfium function that fills a UTF-16 buffer and returns the bytes it needs."""
+    """Return the text of a pdfium function that fills a UTF-16 buffer and returns the bytes it needs."""
     size = fill(None, 0)
     if size <= 2:
         return ""
@@ -333,7 +333,9 @@ def _utf16(fill: Any) -> str:
 
 
 def is_ruled_grid(texts: Sequence[Box], paths: Sequence[Box], lines: Iterable[Box]) -> bool:
-    """Whether a drawing of words can be taken for a table, by its paths and the thin lines of the page."""
+    """Return whether a drawing of words can be taken for a table, by its paths and the thin lines of the
+    page.
+    """
     if len(texts) < MIN_CELLS:
         return False
     frames = [path for path in dict.fromkeys(paths) if _frames_one_cell(path, texts)]
@@ -349,14 +351,16 @@ def _frames_one_cell(path: Box, texts: Sequence[Box]) -> bool:
 
 
 def _touches(one: Box, other: Box) -> bool:
-    """Whether two frames stand beside each other, with nothing between them."""
+    """Return whether two frames stand beside each other, with nothing between them."""
     shared = min(one.y1, other.y1) - max(one.y0, other.y0)
     gap = max(one.x0, other.x0) - min(one.x1, other.x1)
     return shared > 0.5 * min(one.height, other.height) and abs(gap) <= TOUCHING
 
 
 def _parts_rows(line: Box, texts: Sequence[Box]) -> bool:
-    """Whether a line across all words has several above it and several below, and runs through none."""
+    """Return whether a line across all words has several above it and several below, and runs through
+    none.
+    """
     hull = Box.hull(texts)
     if line.height >= RULE_HEIGHT or min(line.x1, hull.x1) - max(line.x0, hull.x0) < ACROSS * hull.width:
         return False

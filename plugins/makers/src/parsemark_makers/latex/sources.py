@@ -57,16 +57,16 @@ class SourceDocument:
 
     @property
     def n_bytes(self) -> int:
-        """Size of all files."""
+        """Return the size of all files."""
         return sum(len(data) for data in (*self.files.values(), *self.files_above.values()))
 
     def tex_files(self) -> dict[str, str]:
-        """The LaTeX files as text."""
+        """Return the LaTeX files as text."""
         endings = (".tex", ".ltx", ".latex")
         return {n: decode(d) for n, d in sorted(self.files.items()) if n.lower().endswith(endings)}
 
     def licence(self, default: str) -> str:
-        """The first line of the document's licence file, or the default."""
+        """Return the first line of the document's licence file, or the default."""
         for name, data in sorted(self.files.items()):
             if _LICENCE_FILE.fullmatch(PurePosixPath(name).name):
                 lines = (line.strip() for line in decode(data[:4096]).splitlines())
@@ -75,7 +75,7 @@ class SourceDocument:
 
     @property
     def reads_above(self) -> bool:
-        """Whether a file of the document names one as `../name`."""
+        """Return whether a file of the document names one as `../name`."""
         return any("../" in text for text in self.tex_files().values())
 
     def write_to(self, root: Path) -> str:
@@ -101,7 +101,7 @@ class SourcePlace:
 
 
 def locate(paths: Iterable[Path]) -> list[SourcePlace]:
-    """One document per archive, per file, and per folder that has LaTeX files directly in it.
+    """Return one document per archive, per file, and per folder that has LaTeX files directly in it.
 
     A folder is searched for archives and for folders with LaTeX files; what lies below such a folder belongs
     to it. Only archives that lie beside LaTeX files in the folder that was given are documents all the same.
@@ -122,7 +122,7 @@ def locate(paths: Iterable[Path]) -> list[SourcePlace]:
 
 
 def decode(data: bytes) -> str:
-    """The text of a source file: UTF-8, or else Latin-1, which never fails."""
+    """Return the text of a source file: UTF-8, or else Latin-1, which never fails."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -130,7 +130,7 @@ def decode(data: bytes) -> str:
 
 
 def safe_name(name: str) -> str | None:
-    """The path of an archive's member inside of its folder, or None if it would leave it."""
+    """Return the path of an archive's member inside of its folder, or None if it would leave it."""
     path = PurePosixPath(name.replace("\\", "/"))
     parts = [part for part in path.parts if part != "."]
     is_unsafe = path.is_absolute() or ".." in parts or not parts or "\0" in name or len(name) > 500
@@ -168,7 +168,7 @@ def _stem(path: Path) -> str:
 
 
 def read_document(place: SourcePlace) -> SourceDocument:
-    """The files of a document; where it cannot be read, its `problem` says why."""
+    """Return the files of a document; where it cannot be read, its `problem` says why."""
     path = place.path
     source = SourceDocument(place.name, str(path))
     try:
@@ -192,7 +192,7 @@ def read_document(place: SourcePlace) -> SourceDocument:
 
 
 def _read_above(folder: Path, within: Path, source: SourceDocument) -> None:
-    """Files that the document names as `../name`, as far as they lie in the folder that was given."""
+    """Read files that the document names as `../name`, as far as they lie in the folder that was given."""
     limit = within.resolve()
     for text in source.tex_files().values():
         for name in dict.fromkeys(_ABOVE.findall(text)):
@@ -230,7 +230,9 @@ def _read_archive(path: Path, source: SourceDocument) -> None:
 
 
 def _read_zip(raw: IO[bytes], source: SourceDocument) -> None:
-    """A zip, as Overleaf gives it. Its directory is checked first: zipfile reads no more than it declares."""
+    """Read a zip, as Overleaf exports it. Its directory is checked first: zipfile reads no more than it
+    declares.
+    """
     n_bytes = 0
     with zipfile.ZipFile(_ShortReads(raw, MAX_DIRECTORY_BYTES)) as archive:
         members = archive.infolist()
@@ -251,7 +253,7 @@ def _read_zip(raw: IO[bytes], source: SourceDocument) -> None:
 
 
 def _why_not(member: zipfile.ZipInfo) -> str | None:
-    """Why a member of a zip is not taken."""
+    """Return why a member of a zip is not taken."""
     if safe_name(member.filename) is None:
         return _LEAVES
     if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):

@@ -43,7 +43,7 @@ second: a `1` has more room beside it than other figures."""
 
 
 def covers(placed: PlacedTable, marked: MarkedTable) -> bool:
-    """Whether each of TeX's cells lies in exactly one cell of the table.
+    """Return whether each of TeX's cells lies in exactly one cell of the table.
 
     Cells that show nothing may have no place in the table: it leaves out what is only space.
     """
@@ -56,12 +56,12 @@ def covers(placed: PlacedTable, marked: MarkedTable) -> bool:
 
 
 def places(slot: Slot) -> Iterator[tuple[int, int]]:
-    """The grid positions that a slot covers."""
+    """Return the grid positions that a slot covers."""
     return product(range(slot[0], slot[0] + slot[2]), range(slot[1], slot[1] + slot[3]))
 
 
 def is_normalised(source: str, spans: set[Slot], marked: MarkedTable) -> bool:
-    """Whether `spans` is the grid that reading the source gives, and TeX's cells lie in it.
+    """Return whether `spans` is the grid that reading the source gives, and TeX's cells lie in it.
 
     It may be without columns and rows that are only space.
     """
@@ -81,12 +81,12 @@ def is_normalised(source: str, spans: set[Slot], marked: MarkedTable) -> bool:
 
 
 def cells_in(cells: Iterable[MarkedCell], slot: Slot) -> list[MarkedCell]:
-    """The cells of TeX's that lie in a place of its grid."""
+    """Return the cells of TeX's that lie in a place of its grid."""
     return [c for c in cells if slot[0] <= c.row < slot[0] + slot[2] and slot[1] <= c.col < slot[1] + slot[3]]
 
 
 def tex_grids(sources: Sequence[str]) -> list[MarkedTable | None]:
-    """The grid of each tabular; None for a source that does not compile by itself.
+    """Return the grid of each tabular; None for a source that does not compile by itself.
 
     Many are set in one run, each on a page of its own. Marks in the log say where each begins and ends; they
     carry a number that the sources cannot know. What fails is set once more alone: only then is it known to
@@ -108,7 +108,7 @@ def tex_grids(sources: Sequence[str]) -> list[MarkedTable | None]:
 def _set_tables(
     sources: Sequence[str], numbers: Sequence[int]
 ) -> tuple[dict[int, MarkedTable | None], list[int]]:
-    """The grids of those without an error, and those with one or at which TeX gave up."""
+    """Return the grids of those without an error, and those with one or at which TeX gave up."""
     nonce = f"parsemark-{secrets.token_hex(8)}"
     is_alone = len(numbers) == 1
     body = "".join(f"\\pmopen{{{n}}}%\n{sources[n]}%\n\\pmclose\n" for n in numbers)
@@ -139,7 +139,7 @@ def _set_tables(
 
 
 def with_whole_numbers(marked: MarkedTable) -> MarkedTable:
-    """The table with columns joined that only align the two parts of a number, as `r@{.}l` does."""
+    """Return the table with columns joined that only align the two parts of a number, as `r@{.}l` does."""
     for col in range(marked.n_cols - 1, 0, -1):
         if _is_seam(marked, col):
             marked = _joined_at(marked, col)
@@ -147,12 +147,14 @@ def with_whole_numbers(marked: MarkedTable) -> MarkedTable:
 
 
 def cuts_numbers(cols: Iterable[int], marked: MarkedTable) -> bool:
-    """Whether any of these columns begins inside of numbers."""
+    """Return whether any of these columns begins inside of numbers."""
     return any(0 < col < marked.n_cols and _is_seam(marked, col) for col in cols)
 
 
 def _is_seam(marked: MarkedTable, col: int) -> bool:
-    """Whether each number before a column goes on in it: at least two do, and nothing else stands there."""
+    """Return whether each number before a column goes on in it: at least two do, and nothing else stands
+    there.
+    """
     seams: list[float] = []
     for row in marked.rows:
         before = next((c for c in row if c.col + c.colspan == col and c.text), None)
@@ -196,7 +198,7 @@ def _joined_at(marked: MarkedTable, col: int) -> MarkedTable:
 
 
 def without_unseen(table: Table, marked: MarkedTable) -> Table:
-    """The table without columns and rows that are always empty, unless lines show them."""
+    """Return the table without columns and rows that are always empty, unless lines show them."""
     cols = {c for c in range(table.n_cols) if _is_unseen(table, marked, c, is_col=True)}
     table = table.without(cols=cols) if 0 < len(cols) < table.n_cols else table
     rows = {r for r in range(table.n_rows) if _is_unseen(table, marked, r, is_col=False)}
@@ -220,7 +222,7 @@ def _is_unseen(table: Table, marked: MarkedTable, place: int, *, is_col: bool) -
 
 
 def _is_framed(box: Box, marked: MarkedTable, *, is_col: bool) -> bool:
-    """Whether lines stand on both sides of a column, or above and below a row."""
+    """Return whether lines stand on both sides of a column, or above and below a row."""
     turn = 90 if is_col else 0  # a column is a row of the table that lies on its side
     frame, rules = box.turned(turn), [rule.turned(turn) for rule in marked.rules]
     flat = [rule for rule in rules if rule.width > rule.height]

@@ -25,30 +25,31 @@ MARKS = ("•", "–", "1.", "(a)")
 
 @lru_cache(maxsize=1)
 def formulas() -> dict[str, list[str]]:
-    """Formulas in text (`inline`) and by themselves (`display`)."""
+    """Return formulas in text (`inline`) and by themselves (`display`)."""
     return tomllib.loads((files("parsemark_makers.synthetic") / "formulas.toml").read_text(encoding="utf-8"))
 
 
 def heading_block(text: str, level: int) -> TextBlock:
-    """A heading; level 0 is the title of the document."""
+    """Return a heading; level 0 is the title of the document."""
     return TextBlock(Category.TITLE, (plain(text),), level)
 
 
 def section_heading(rng: random.Random, language: str, section: int) -> TextBlock:
-    """A heading that is numbered or not."""
+    """Return a heading that is numbered or not."""
     text = heading(rng, language)
     return heading_block(f"{section}. {text}" if rng.random() < 0.7 else text, 1)
 
 
 def text_block(*lines: Piece) -> TextBlock:
-    """Lines that belong together."""
+    """Return lines that belong together."""
     return TextBlock(Category.TEXT_BLOCK, lines)
 
 
 def paragraph_block(
     rng: random.Random, language: str, count: int | None = None, *, see: bool = False, rich: bool = False
 ) -> TextBlock:
-    """Some sentences, 2 to 6 where no `count` is given; with `see` they refer to the table that follows.
+    """Return some sentences, 2 to 6 where no `count` is given; with `see` they refer to the table that
+    follows.
 
     Some sentences of `rich` paragraphs have a formula or a share, and some paragraphs a footnote.
     """
@@ -76,7 +77,7 @@ def _enriched(rng: random.Random, language: str, text: str) -> Piece:
 
 
 def list_block(rng: random.Random, language: str) -> TextBlock:
-    """Items with bullets, dashes, numbers or letters."""
+    """Return items with bullets, dashes, numbers or letters."""
     items = rng.sample(vocabulary(language).items, k=rng.randint(2, 5))
     mark = rng.choice(MARKS)
     marks = tuple({"1.": f"{i + 1}.", "(a)": f"({'abcdef'[i]})"}.get(mark, mark) for i in range(len(items)))
@@ -84,13 +85,13 @@ def list_block(rng: random.Random, language: str) -> TextBlock:
 
 
 def formula_block(rng: random.Random) -> FormulaBlock:
-    """A displayed formula, half of them numbered."""
+    """Return a displayed formula, half of them numbered."""
     source = rng.choice(formulas()["display"])
     return FormulaBlock(source, plain(f"({NUMBER})") if rng.random() < 0.5 else EMPTY)
 
 
 def figure_block(rng: random.Random, language: str, kinds: tuple[str, ...]) -> FigureBlock:
-    """A figure of one of the kinds, with its caption."""
+    """Return a figure of one of the kinds, with its caption."""
     words = vocabulary(language)
     kind = rng.choice(kinds)
     labels = {
@@ -104,7 +105,7 @@ def figure_block(rng: random.Random, language: str, kinds: tuple[str, ...]) -> F
 
 
 def table_draft(rng: random.Random, language: str, rows: int, cols: int, *, vary: bool = True) -> TableDraft:
-    """A table of about the given size, of any kind for which the language has words."""
+    """Return a table of about the given size, of any kind for which the language has words."""
     kind = rng.choice(kinds_in(language))
     draft = KINDS[kind](rng, language, rows, cols)
     return varied(rng, draft, language) if vary else draft
@@ -113,7 +114,7 @@ def table_draft(rng: random.Random, language: str, rows: int, cols: int, *, vary
 def captioned(
     rng: random.Random, language: str, draft: TableDraft, look: TableLook, *, below: bool | None = None
 ) -> TableBlock:
-    """A table with its caption and notes."""
+    """Return a table with its caption and notes."""
     notes = [note.text for note in draft.notes]
     if rng.random() < 0.3:
         notes.append(rng.choice(vocabulary(language).notes))
@@ -127,6 +128,6 @@ def captioned(
 
 
 def table_caption(rng: random.Random, language: str) -> Piece:
-    """`Table N: …`."""
+    """Return `Table N: …`."""
     words = vocabulary(language)
     return plain(f"{words.words['table']} {NUMBER}: {rng.choice(words.table_captions)}")

@@ -28,7 +28,7 @@ class TextBlock:
 
     @property
     def text(self) -> str:
-        """The truth."""
+        """Return the truth."""
         marks = self.marks or ("",) * len(self.lines)
         return "\n".join(f"{mark} {line.text}".strip() for mark, line in zip(marks, self.lines, strict=True))
 
@@ -66,33 +66,35 @@ class TableBlock:
 
     @cached_property
     def table(self) -> Table:
-        """The truth."""
+        """Return the truth."""
         return self.layout.table()
 
     @property
     def parts(self) -> list[str]:
-        """`caption`, `table` and `notes` in the order in which they stand, as far as there are any."""
+        """Return `caption`, `table` and `notes` in the order in which they stand, as far as there are any."""
         order = ["table", "notes", "caption"] if self.caption_below else ["caption", "table", "notes"]
         return [part for part in order if part == "table" or getattr(self, part).runs]
 
     @property
     def has_text(self) -> bool:
-        """Whether a column has running text over several lines."""
+        """Return whether a column has running text over several lines."""
         return any(a.startswith("p") for a in self.layout.draft.alignments)
 
     def fill(self, row: int) -> str | None:
-        """The colour behind a row."""
+        """Return the colour behind a row."""
         head = self.layout.draft.header_rows
         return self.look.head_fill if row < head else self.look.stripe if (row - head) % 2 else None
 
     def side(self, cell: Placed) -> str:
-        """Where the text of a cell stands: `l`, `c` or `r`; labels of several columns in their middle."""
+        """Return where the text of a cell stands: `l`, `c` or `r`; labels of several columns in their
+        middle.
+        """
         draft = self.layout.draft
         is_group = cell.row < draft.header_rows and cell.colspan > 1
         return "c" if is_group else draft.alignments[cell.col][0].replace("p", "l")
 
     def borders(self, cell: Placed) -> dict[str, bool]:
-        """The sides of a cell that have a line, and whether it is a thick one."""
+        """Return the sides of a cell that have a line, and whether it is a thick one."""
         draft, line, below = self.layout.draft, self.look.line, cell.row + cell.rowspan
         head, sides = draft.header_rows, dict[str, bool]()
         if line == FULL:
@@ -112,7 +114,7 @@ class TableBlock:
         return sides
 
     def attributes(self, language: str) -> dict[str, AttributeValue]:
-        """OmniDocBench's names where it has them, and ours."""
+        """Return OmniDocBench's names where it has them, and ours."""
         draft = self.layout.draft
         return {
             "table_layout": "vertical" if self.rotate else "horizontal",
@@ -163,11 +165,11 @@ class DocumentDraft:
 
     @property
     def words(self) -> Vocabulary:
-        """Of its language."""
+        """Return the vocabulary of its language."""
         return vocabulary(self.language)
 
     def characters(self) -> set[str]:
-        """All that it shows, but for page numbers and formulas."""
+        """Return all that it shows, but for page numbers and formulas."""
         pieces = [plain(self.running_head)]
         for block in self.blocks:
             if isinstance(block, TextBlock):
@@ -180,7 +182,7 @@ class DocumentDraft:
 
 
 def flowing_blocks(draft: DocumentDraft) -> Iterator[tuple[int, FlowingBlock]]:
-    """The blocks with their numbers; MakingError where there is one that LaTeX alone can set."""
+    """Yield the blocks with their numbers; raise MakingError where there is one that LaTeX alone can set."""
     for index, block in enumerate(draft.blocks):
         if isinstance(block, FormulaBlock) or draft.sheets:
             raise MakingError(f"{draft.name}: formulas and planned pages are set with LaTeX alone.")
@@ -188,7 +190,7 @@ def flowing_blocks(draft: DocumentDraft) -> Iterator[tuple[int, FlowingBlock]]:
 
 
 def with_numbers(blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """Number tables, figures, formulas and footnotes in the order in which they stand."""
+    """Return the number tables, figures, formulas and footnotes in the order in which they stand."""
     counts = {TableBlock: 0, FigureBlock: 0, FormulaBlock: 0, TextBlock: 0}
     numbered: list[Block] = []
     for block in blocks:

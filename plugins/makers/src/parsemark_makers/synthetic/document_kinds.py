@@ -22,7 +22,9 @@ class DocumentDrawer:
         self.look = draw_look(rng, family)
 
     def report(self, long: bool = False) -> DocumentDraft:
-        """A report: title, authors, sections of text with tables, lists and figures, a running head."""
+        """Return a report: title, authors, sections of text with tables, lists and figures, a running
+        head.
+        """
         rng, language = self.rng, self.language
         blocks: list[Block] = [draw.heading_block(rng.choice(self.words.titles), 0)]
         if rng.random() < 0.7:
@@ -47,7 +49,7 @@ class DocumentDrawer:
         return self._document("report", self.look, blocks, head)
 
     def invoice(self) -> DocumentDraft:
-        """An invoice: sender, receiver, number and date, the positions, terms of payment."""
+        """Return an invoice: sender, receiver, number and date, the positions, terms of payment."""
         rng, lists = self.rng, self.words.lists
         look = replace(self.look, serif=False, justified=False)
         values = (
@@ -67,7 +69,7 @@ class DocumentDrawer:
         return self._document("invoice", look, blocks, "", page_numbers=rng.random() < 0.5)
 
     def form(self) -> DocumentDraft:
-        """A form that was filled in: boxes with labels, and text between them."""
+        """Return a form that was filled in: boxes with labels, and text between them."""
         rng, lists = self.rng, self.words.lists
         look = replace(self.look, serif=False)
         blocks: list[Block] = [
@@ -85,7 +87,7 @@ class DocumentDrawer:
         return self._document("form", look, blocks, "")
 
     def statement(self) -> DocumentDraft:
-        """A financial report: statements with totals, comments between them."""
+        """Return a financial report: statements with totals, comments between them."""
         rng, language = self.rng, self.language
         blocks: list[Block] = [
             draw.heading_block(rng.choice(self.words.titles), 0),
@@ -102,7 +104,7 @@ class DocumentDrawer:
         return self._document("statement", self.look, blocks, rng.choice(self.words.running_heads))
 
     def laboratory(self) -> DocumentDraft:
-        """A laboratory's report on one sample: who, when, results with reference ranges."""
+        """Return a laboratory's report on one sample: who, when, results with reference ranges."""
         rng, lists = self.rng, self.words.lists
         look = replace(self.look, serif=False)
         values = (rng.choice(self.words.people), self._date(), f"L{rng.randint(10_000, 99_999)}")
@@ -154,6 +156,6 @@ DOCUMENT_KINDS = {draw_kind.__name__: draw_kind for draw_kind in _NEEDED_LIST}
 
 
 def document_kinds(language: str) -> list[str]:
-    """The kinds of documents for which a language has words."""
+    """Return the kinds of documents for which a language has words."""
     lists = vocabulary(language).lists
     return [kind for kind, drawn in DOCUMENT_KINDS.items() if _NEEDED_LIST[drawn] in lists]

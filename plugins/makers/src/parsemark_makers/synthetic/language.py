@@ -47,13 +47,13 @@ class Vocabulary:
 
 @lru_cache(maxsize=len(LANGUAGES))
 def vocabulary(language: str) -> Vocabulary:
-    """The vocabulary of a language."""
+    """Return the vocabulary of a language."""
     file = files("parsemark_makers.synthetic") / "words" / f"{language}.json"
     return Vocabulary(**json.loads(file.read_text(encoding="utf-8")))
 
 
 def sentence(rng: random.Random, language: str) -> str:
-    """One sentence, without its formulas."""
+    """Return one sentence, without its formulas."""
     words = vocabulary(language)
     if words.sentences:
         return rng.choice(words.sentences)
@@ -71,7 +71,7 @@ def sentence(rng: random.Random, language: str) -> str:
 
 
 def sentences(rng: random.Random, language: str, count: int) -> list[str]:
-    """Some sentences, none of them twice in a row."""
+    """Return some sentences, none of them twice in a row."""
     chosen: list[str] = []
     while len(chosen) < count:
         text = sentence(rng, language)
@@ -81,7 +81,7 @@ def sentences(rng: random.Random, language: str, count: int) -> list[str]:
 
 
 def heading(rng: random.Random, language: str) -> str:
-    """A heading."""
+    """Return a heading."""
     words = vocabulary(language)
     text = rng.choice(words.headings)
     has_topic = words.heading_topics and rng.random() < 0.6
@@ -89,7 +89,7 @@ def heading(rng: random.Random, language: str) -> str:
 
 
 def number(value: float, decimals: int, language: str, grouped: bool = True) -> str:
-    """A number as the language writes it: 1,234.5 or 1 234,5; the minus is a real one."""
+    """Return a number as the language writes it: 1,234.5 or 1 234,5; the minus is a real one."""
     words = vocabulary(language)
     text = f"{abs(value):,.{decimals}f}" if grouped else f"{abs(value):.{decimals}f}"
     text = text.translate({ord(","): words.group_mark, ord("."): words.decimal_mark})

@@ -39,23 +39,23 @@ class Look:
 
     @property
     def page_size(self) -> tuple[float, float]:
-        """Width and height."""
+        """Return width and height."""
         width, height = looks()["papers"][self.paper]
         return width, height
 
     @property
     def text_width(self) -> float:
-        """Between the margins."""
+        """Return the width between the margins."""
         return self.page_size[0] - 2 * self.margin_x
 
     @property
     def text_height(self) -> float:
-        """Between the margins."""
+        """Return the height between the margins."""
         return self.page_size[1] - 2 * self.margin_y
 
     @property
     def column_width(self) -> float:
-        """Of one column."""
+        """Return the width of one column."""
         return (self.text_width - (self.columns - 1) * self.column_gap) / self.columns
 
 
@@ -75,7 +75,7 @@ class TableLook:
 
 @lru_cache(maxsize=1)
 def looks() -> dict[str, Any]:
-    """The file of looks."""
+    """Return the file of looks."""
     return tomllib.loads((files("parsemark_makers.synthetic") / "looks.toml").read_text(encoding="utf-8"))
 
 

@@ -54,7 +54,7 @@ class DocumentMaker(Maker):
     @property
     @abstractmethod
     def n_documents(self) -> int | None:
-        """How many documents are made; None makes as many as give the pages."""
+        """Return how many documents are made; None makes as many as give the pages."""
 
     @abstractmethod
     def draft(self, index: int, attempt: int) -> DocumentDraft:

@@ -56,7 +56,7 @@ class Synthetic(DocumentMaker):
 
     @cached_property
     def line_weights(self) -> dict[str, float]:
-        """The weight of each style of lines."""
+        """Return the weight of each style of lines."""
         weights = {}
         for part in self.lines:
             style, _, value = str(part).partition(":")
@@ -72,7 +72,7 @@ class Synthetic(DocumentMaker):
 
     @cached_property
     def plans(self) -> list[DocumentPlan]:
-        """What each document must have: one to `document_pages` pages, and `pages` together."""
+        """Return the requirements of each document: one to `document_pages` pages, and `pages` together."""
         rng = stream(self.name, self.seed, "plan")
         long_lengths = self._long_lengths(rng)
         normal = self._normal_pages(rng, self.pages - sum(long_lengths))
@@ -104,7 +104,9 @@ class Synthetic(DocumentMaker):
         return lengths
 
     def _normal_pages(self, rng: random.Random, count: int) -> list[PagePlan]:
-        """Pages with one to three tables, or so many that their mean is as asked; empty and turned ones."""
+        """Return pages with one to three tables, or so many that their mean is as asked; empty and turned
+        ones.
+        """
         empty = min(count, round(self.empty * self.pages))
         rotated = min(count - empty, round(self.rotated * (self.pages - empty)))
         pages = [PagePlan(0)] * empty + [PagePlan(1, rotated=True)] * rotated
@@ -119,17 +121,19 @@ class Synthetic(DocumentMaker):
 
     @property
     def n_documents(self) -> int:
-        """As many as are planned."""
+        """Return the number of planned documents."""
         return len(self.plans)
 
     def draft(self, index: int, attempt: int) -> DocumentDraft:
-        """Document `index`; what could not be set is drawn again, at last with fewer and upright tables."""
+        """Return document `index`; what could not be set is drawn again, at last with fewer and upright
+        tables.
+        """
         planned = self.plans[index]
         planned = planned.simpler() if attempt >= 2 * self.draws else planned
         return PlannedDrawer(planned, self.line_weights, self.name, self.seed, planned.name, attempt).draw()
 
     def replacement(self, attempt: int) -> str:
-        """What a document of this attempt is, if it is not what was planned."""
+        """Return what a document of this attempt is, if it is not what was planned."""
         if attempt < self.draws:
             return ""
         return "by a simpler document" if attempt >= 2 * self.draws else "by another of the same plan"
@@ -166,14 +170,14 @@ class Documents(DocumentMaker):
 
     @property
     def n_documents(self) -> None:
-        """As many as give the pages."""
+        """Return the number of documents that have the pages."""
 
     @property
     def _choices(self) -> list[tuple[str, str]]:
         return [(own, kind) for own in self.languages for kind in document_kinds(own) if kind in self.kinds]
 
     def draft(self, index: int, attempt: int) -> DocumentDraft:
-        """Document `index`: languages and kinds in turn, the rest drawn."""
+        """Return document `index`: languages and kinds in turn, the rest drawn."""
         turn, place = divmod(index, len(self.languages))
         choices = [choice for choice in self._choices if choice[0] == self.languages[place]]
         turn, choices = (turn, choices) if choices else (index, self._choices)
@@ -186,7 +190,7 @@ class Documents(DocumentMaker):
         return DOCUMENT_KINDS[kind](drawer)
 
     def replacement(self, attempt: int) -> str:
-        """What a document of this attempt is, if it is not the one that was drawn first."""
+        """Return what a document of this attempt is, if it is not the one that was drawn first."""
         return "by another draw" if attempt else ""
 
 

@@ -26,7 +26,7 @@ class TextRun:
 
     @property
     def latex(self) -> str:
-        """As it is set in LaTeX."""
+        """Return its text as set in LaTeX."""
         if self.formula:
             latex = f"${self.text}$"
         elif self.raised:
@@ -39,7 +39,7 @@ class TextRun:
 
     @property
     def truth(self) -> str:
-        """As it stands in the truth."""
+        """Return its text in the truth."""
         return f"${self.text}$" if self.formula else f"^{{{self.text}}}" if self.raised else self.text
 
 
@@ -53,32 +53,32 @@ class Piece:
         return Piece(self.runs + other.runs)
 
     def bold(self) -> Piece:
-        """The same in bold."""
+        """Return the same in bold."""
         return Piece(tuple(replace(run, bold=True) for run in self.runs))
 
     def italic(self) -> Piece:
-        """The same in italics."""
+        """Return the same in italics."""
         return Piece(tuple(replace(run, italic=True) for run in self.runs))
 
     def filled(self, mark: str, number: int) -> Piece:
-        """The same with a number in the place of a mark that stands for it."""
+        """Return the same with a number in the place of a mark that stands for it."""
         if all(mark not in run.text for run in self.runs):
             return self
         return Piece(tuple(replace(run, text=run.text.replace(mark, str(number))) for run in self.runs))
 
     @property
     def latex(self) -> str:
-        """As it is set in LaTeX."""
+        """Return its text as set in LaTeX."""
         return "".join(run.latex for run in self.runs)
 
     @property
     def text(self) -> str:
-        """The truth."""
+        """Return the truth."""
         return "".join(run.truth for run in self.runs)
 
     @property
     def has_math(self) -> bool:
-        """Whether LaTeX sets a part of it as a formula."""
+        """Return whether LaTeX sets a part of it as a formula."""
         return "$" in self.latex.replace(r"\$", "")
 
 
@@ -86,22 +86,22 @@ EMPTY = Piece()
 
 
 def plain(text: str) -> Piece:
-    """Text as it is; symbols and Unicode scripts (10⁻³, SiO₂) become LaTeX."""
+    """Return text as it is; symbols and Unicode scripts (10⁻³, SiO₂) become LaTeX."""
     return Piece((TextRun(text),)) if text else EMPTY
 
 
 def plains(*texts: str) -> tuple[Piece, ...]:
-    """Several texts as they are."""
+    """Return several texts as they are."""
     return tuple(map(plain, texts))
 
 
 def raised(mark: str) -> Piece:
-    """A mark set high: stars, daggers, letters of notes. It follows what it marks without a blank."""
+    """Return a mark set high: stars, daggers, letters of notes. It follows what it marks without a blank."""
     return Piece((TextRun(mark, raised=True),))
 
 
 def formula(latex: str) -> Piece:
-    """A formula inside text."""
+    """Return a formula inside text."""
     return Piece((TextRun(latex, formula=True),))
 
 

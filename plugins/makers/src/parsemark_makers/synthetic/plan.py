@@ -19,7 +19,7 @@ LONG_ROWS = 150  # drawn for a table over pages; as many are kept as end on its 
 
 
 def stream(*identity: str | int) -> random.Random:
-    """A generator seeded by what it is for: the same identity gives the same numbers on every machine.
+    """Return a generator seeded by what it is for: the same identity gives the same numbers on every machine.
 
     One for each concern, so that a change in one place leaves the others as they were.
     """
@@ -46,7 +46,9 @@ class DocumentPlan:
     long: bool  # one table runs over all pages
 
     def simpler(self) -> DocumentPlan:
-        """As many pages with and without tables, but nothing else that could keep them from being set."""
+        """Return a plan with as many pages with and without tables, but nothing else that could keep them
+        from being set.
+        """
         pages = tuple(PagePlan(min(page.tables, 1)) for page in self.pages)
         return replace(self, pages=pages, columns=1, long=False)
 
@@ -59,7 +61,7 @@ class PlannedDrawer:
         self.look = draw_look(self.stream("look"), "latex", plan.columns)
 
     def draw(self) -> DocumentDraft:
-        """The document, with more text than its pages take."""
+        """Return the document, with more text than its pages take."""
         rng = self.stream("head")
         pages = self.plan.pages
         if self.plan.long:
@@ -93,7 +95,7 @@ class PlannedDrawer:
             yield draw.paragraph_block(rng, language, 1, rich=True)
 
     def _tables(self, index: int, page: PagePlan) -> Iterator[TableBlock]:
-        """The wanted tables of a page, then smaller ones in case those do not fit."""
+        """Yield the wanted tables of a page, then smaller ones in case those do not fit."""
         if not page.tables:
             return
         rng = self.stream("tables", index)

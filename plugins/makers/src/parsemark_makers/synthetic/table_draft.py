@@ -44,12 +44,12 @@ class TableDraft:
 
     @property
     def n_cols(self) -> int:
-        """Number of columns."""
+        """Return the number of columns."""
         return len(self.alignments)
 
     @property
     def header_rows(self) -> int:
-        """Number of header rows."""
+        """Return the number of header rows."""
         return len(self.levels)
 
 
@@ -74,7 +74,7 @@ class Layout:
     cells: dict[tuple[int, int], Placed] = field(default_factory=dict)
 
     def part(self, rows: Sequence[int]) -> Layout:
-        """Some rows, as a table of its own; they must not part merged cells."""
+        """Return some rows, as a table of its own; they must not part merged cells."""
         rank = {row: index for index, row in enumerate(rows)}
         cells = {(rank[r], col): replace(c, row=rank[r]) for (r, col), c in self.cells.items() if r in rank}
         head = self.draft.header_rows
@@ -82,7 +82,7 @@ class Layout:
         return Layout(replace(self.draft, rows=body), len(rank), cells)
 
     def table(self) -> Table:
-        """The truth."""
+        """Return the truth."""
         cells = (
             Cell(c.row, c.col, c.piece.text, c.rowspan, c.colspan, c.header) for c in self.cells.values()
         )
@@ -113,7 +113,7 @@ def lay_out(draft: TableDraft) -> Layout:
 
 
 def one_level(*texts: str) -> tuple[tuple[RowGroup, ...], ...]:
-    """A header of a single row."""
+    """Return a header of a single row."""
     return (tuple(map(RowGroup, plains(*texts))),)
 
 
@@ -137,7 +137,7 @@ def varied(rng: random.Random, draft: TableDraft, language: str) -> TableDraft:
 
 
 def _with_header_groups(rng: random.Random, draft: TableDraft, language: str) -> TableDraft:
-    """A header level above the columns: groups of two or three, and columns that stand alone."""
+    """Return a header level above the columns: groups of two or three, and columns that stand alone."""
     names = rng.sample(vocabulary(language).lists[rng.choice(["groups", "regions", "seasons"])], k=4)
     top: list[RowGroup] = []
     left = len(draft.levels[0])
@@ -186,7 +186,7 @@ def _with_marked_note(rng: random.Random, draft: TableDraft, language: str) -> T
 
 
 def _split(rng: random.Random, count: int) -> list[int]:
-    """Two or three parts of at least two rows each."""
+    """Return two or three parts of at least two rows each."""
     parts = 3 if count >= 6 and rng.random() < 0.5 else 2
     cuts = [2] * parts
     for _ in range(count - 2 * parts):

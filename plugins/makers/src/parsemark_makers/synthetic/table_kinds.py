@@ -11,7 +11,9 @@ Kind = Callable[[random.Random, str, int, int], TableDraft]
 
 
 def results(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
-    """Methods against measures, of which several data sets can have the same; the best value in bold."""
+    """Return a table of methods against measures, which several data sets can share; the best value in
+    bold.
+    """
     words = vocabulary(language).lists
     sets = cols // 2 if cols >= 5 and rng.random() < 0.6 else 1
     measures = _labels(rng, words["metrics"], 2 if sets > 1 else max(1, cols - 1))
@@ -37,7 +39,7 @@ def results(rng: random.Random, language: str, rows: int, cols: int) -> TableDra
 
 
 def ablation(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
-    """Parts that are there (✓) or not, and what that does to the score."""
+    """Return a table of parts that are there (✓) or not, and their effect on the score."""
     words = vocabulary(language).lists
     parts = rng.sample(words["parts"], k=max(1, min(len(words["parts"]), cols - 2)))
     body = []
@@ -51,7 +53,7 @@ def ablation(rng: random.Random, language: str, rows: int, cols: int) -> TableDr
 
 
 def statistics(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
-    """A regression: estimates with stars, errors in parentheses, p values, confidence intervals."""
+    """Return a regression: estimates with stars, errors in parentheses, p values, confidence intervals."""
     words = vocabulary(language).lists
     models = max(1, min(6, cols - 1))
     if models <= 2:
@@ -94,7 +96,7 @@ def _regression_detail(rng: random.Random, language: str, rows: int) -> TableDra
 
 
 def inventory(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
-    """Articles with codes, quantities, prices and a total."""
+    """Return a table of articles with codes, quantities, prices and a total."""
     words = vocabulary(language).lists
     names = words["inventory"]
     body, total = [], 0.0
@@ -120,7 +122,7 @@ MORNING, LESSONS = 8 * 60, 12
 
 
 def schedule(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
-    """A timetable: days against hours, with free slots and a break that spans all days."""
+    """Return a timetable: days against hours, with free slots and a break that spans all days."""
     words = vocabulary(language).lists
     days = words["days"][: max(2, min(5, cols - 1))]
     step = rng.choice([45, 60])
@@ -149,7 +151,7 @@ def _clock(minutes: int, language: str) -> str:
 
 
 def finance(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
-    """A statement: sections, amounts by year with losses in parentheses, totals."""
+    """Return a statement: sections, amounts by year with losses in parentheses, totals."""
     words = vocabulary(language).lists
     years = [2024 - i for i in range(max(2, min(8, cols - 1)))]
     with_change = len(years) > 2 and rng.random() < 0.5
@@ -174,7 +176,9 @@ def finance(rng: random.Random, language: str, rows: int, cols: int) -> TableDra
 
 
 def _amounts(amounts: Sequence[int], language: str, with_change: bool) -> list[str]:
-    """Amounts by year, the latest first; losses in parentheses, nothing as a dash; the last change."""
+    """Return a table of amounts by year, the latest first; losses in parentheses, nothing as a dash; the
+    last change.
+    """
     shown = [number(abs(amount), 0, language) if amount else "–" for amount in amounts]
     texts = [f"({text})" if amount < 0 else text for text, amount in zip(shown, amounts, strict=True)]
     if with_change:
@@ -185,7 +189,7 @@ def _amounts(amounts: Sequence[int], language: str, with_change: bool) -> list[s
 
 
 def geology(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
-    """Samples by site with depth, density, position, age ± error, and oxides in weight per cent."""
+    """Return samples by site with depth, density, position, age ± error, and oxides in weight per cent."""
     words = vocabulary(language).lists
     names = words["geology"]
     oxides = ["SiO₂", "Al₂O₃", "Fe₂O₃", "MgO", "CaO", "Na₂O", "K₂O", "TiO₂"][: max(0, min(8, cols - 6))]
@@ -214,7 +218,7 @@ def _rock_value(rng: random.Random, field: int, language: str) -> str:
 
 
 def chemistry(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
-    """Compounds with formulas, masses, melting points, powers of ten and yields."""
+    """Return compounds with formulas, masses, melting points, powers of ten and yields."""
     words = vocabulary(language).lists
     names = words["chemistry"]
     formulas = "H₂O NaCl H₂SO₄ NH₃ CH₄ C₂H₅OH CaCO₃ CO₂ C₆H₁₂O₆ HNO₃ C₆H₆ Fe₂O₃"
@@ -244,7 +248,7 @@ def chemistry(rng: random.Random, language: str, rows: int, cols: int) -> TableD
 
 
 def glossary(rng: random.Random, language: str, rows: int, cols: int) -> TableDraft:
-    """Terms with descriptions that run over several lines."""
+    """Return terms with descriptions that run over several lines."""
     words = vocabulary(language).lists
     names = words["glossary"]
     wide = max(1, min(2, cols - 1))
@@ -261,7 +265,9 @@ VAT = 0.2
 
 
 def invoice(rng: random.Random, language: str, rows: int) -> TableDraft:
-    """Positions with quantities and prices, a net sum, the tax and the amount to pay; the sums are true."""
+    """Return positions with quantities and prices, a net sum, the tax and the amount to pay; the sums are
+    true.
+    """
     words = vocabulary(language)
     heads, foot = words.lists["invoice"], words.lists["invoice_foot"]
     body, net = [], 0.0
@@ -279,13 +285,13 @@ def invoice(rng: random.Random, language: str, rows: int) -> TableDraft:
 
 
 def _sale(quantity: int, price: float, language: str) -> tuple[str, ...]:
-    """How many, what one costs, and what all do."""
+    """Return how many, what one costs, and what all do."""
     sums = (number(amount, 2, language) for amount in (price, quantity * price))
     return (number(quantity, 0, language), *sums)
 
 
 def laboratory(rng: random.Random, language: str, rows: int) -> TableDraft:
-    """Tests by section with result, unit, reference range and a flag where the result lies outside."""
+    """Return tests by section with result, unit, reference range and a flag where the result lies outside."""
     lists = vocabulary(language).lists
     body: list[DraftRow] = []
     sections: dict[str, list[list[str]]] = {}
@@ -311,7 +317,9 @@ def laboratory(rng: random.Random, language: str, rows: int) -> TableDraft:
 
 
 def form(rng: random.Random, language: str, rows: int) -> TableDraft:
-    """Labels and what was filled in beside them, in two pairs of columns under a common heading each."""
+    """Return labels and what was filled in beside them, in two pairs of columns under a common heading
+    each.
+    """
     words = vocabulary(language)
     fields = rng.sample(words.lists["form"], k=min(2 * rows, len(words.lists["form"])) // 2 * 2)
     heads = rng.sample(words.lists["form_parts"], k=2)
@@ -327,7 +335,7 @@ def form(rng: random.Random, language: str, rows: int) -> TableDraft:
 
 
 def _filled(rng: random.Random, language: str, sort: str) -> Piece:
-    """What someone writes into a field of this sort."""
+    """Return an example of handwriting for a field of this sort."""
     lists = vocabulary(language).lists
     values = {
         "person": rng.choice(vocabulary(language).people),
@@ -357,13 +365,13 @@ KINDS = {kind.__name__: kind for kind in _NEEDED_LISTS}
 
 
 def kinds_in(language: str) -> list[str]:
-    """The kinds for which the language has all words."""
+    """Return the kinds for which the language has all words."""
     lists = vocabulary(language).lists.keys()
     return sorted(name for name, kind in KINDS.items() if lists >= set(_NEEDED_LISTS[kind].split()))
 
 
 def _labels(rng: random.Random, names: Sequence[str], count: int) -> list[str]:
-    """Distinct labels; numbered when there are not enough words."""
+    """Return distinct labels; numbered when there are not enough words."""
     shuffled = rng.sample(names, k=len(names))
     return [
         shuffled[i % len(names)] + (f" {i // len(names) + 1}" if i >= len(names) else "")

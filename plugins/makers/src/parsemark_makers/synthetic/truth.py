@@ -53,7 +53,7 @@ class Rendered:
 
 
 def locate(rendered: Rendered, *, maker: str) -> tuple[Sample, ...]:
-    """The pages of a document with their truth.
+    """Return the pages of a document with their truth.
 
     MakingError if anything has no place or covers another, or `corpus check` would find a disagreement.
     """
@@ -80,7 +80,7 @@ def locate(rendered: Rendered, *, maker: str) -> tuple[Sample, ...]:
 
 
 def _keys(draft: DocumentDraft) -> Iterator[str]:
-    """What must have a place."""
+    """Yield the keys of everything that must have a place."""
     for index, block in enumerate(draft.blocks):
         if isinstance(block, TableBlock):
             yield from (f"{index}.{row}.{col}" for row, col in block.layout.cells)
@@ -177,7 +177,7 @@ class _PageTruth:
             self.relations.append(Relation("parent_son", element.id, son.id))
 
     def _table(self, index: int, block: TableBlock, slots: dict[tuple[int, int], Box]) -> Element:
-        """The table, or the part of it that stands on this page, which is a table of its own."""
+        """Return the table, or the part of it that stands on this page, which is a table of its own."""
         attributes = block.attributes(self.draft.language)
         rows = sorted({row for row, _ in slots})
         present, whole = set(rows), len(slots) == len(block.layout.cells)
@@ -223,7 +223,7 @@ class _PageTruth:
 
 
 def first_overlap(elements: Sequence[Element]) -> str | None:
-    """What covers something else by more than a twentieth, or None."""
+    """Return a description of the first element that covers another by more than a twentieth, or None."""
     boxed = [(e.category, e.box) for e in elements if e.box is not None]
     for index, (one, box) in enumerate(boxed):
         for other, other_box in boxed[index + 1 :]:
@@ -233,7 +233,7 @@ def first_overlap(elements: Sequence[Element]) -> str | None:
 
 
 def _by_area(boxes: Sequence[Box], areas: dict[str, Box], reach: float = REACH) -> dict[str, list[Box]]:
-    """Each box with the area that it stands in, or nearest to, if that is within reach."""
+    """Group the boxes by the area that they stand in, or nearest to, if that is within reach."""
     found: dict[str, list[Box]] = {key: [] for key in areas}
     if not boxes or not areas:
         return found

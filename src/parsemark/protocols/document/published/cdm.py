@@ -25,7 +25,7 @@ _LIST = re.compile(r"^\\begin\{array\}\{l\}(.*)\\end\{array\}$", re.DOTALL)
 
 
 def cdm_strings(record: Record, profile: Profile) -> tuple[str, list[str]]:
-    """The truth, and the predictions of which the better one counts."""
+    """Return the truth, and the predictions of which the better one counts."""
     pred = record.pred
     if _FENCE in pred:
         pred = pred.rpartition(_FENCE)[2].partition("```")[0]
@@ -37,7 +37,9 @@ def cdm_strings(record: Record, profile: Profile) -> tuple[str, list[str]]:
 
 
 def cdm_variants(gt: str, pred: str) -> tuple[str, str | None]:
-    """What CDM compares: the truth without tags, and a cleaned prediction where matrices are concerned."""
+    """Return the texts that CDM compares: the truth without tags, and a cleaned prediction where matrices are
+    concerned.
+    """
     truth = without_tags(unwrap_formula(gt))
     if _EMPTY_SPEC.search(truth) is not None:
         truth = _clean_matrix(truth)
@@ -49,14 +51,14 @@ def cdm_variants(gt: str, pred: str) -> tuple[str, str | None]:
 
 
 def _is_matrix(text: str) -> bool:
-    """Whether a matrix, or an array that is drawn as one, occurs."""
+    """Return whether a matrix, or an array that is drawn as one, occurs."""
     if _MATRIX.search(text) is not None:
         return True
     return "\\begin{array}" in text and any(mark in text for mark in ("\\left[", "\\right]", "&"))
 
 
 def _clean_matrix(text: str, depth: int = 0) -> str:
-    """Without what a matrix does not need."""
+    """Remove the parts that a matrix does not need."""
     text = _without_outer_braces(text.strip())
     text = _EMPTY_SPEC.sub(r"\\begin{array}{l}", text).replace("\\dfrac", "\\frac")
     text = _DOUBLE_SUB.sub(r"_{\1}", text)

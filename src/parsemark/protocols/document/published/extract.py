@@ -35,7 +35,7 @@ gives up, and needs quadratic time."""
 
 
 def extract(markdown: str, profile: Profile) -> list[MarkdownItem]:
-    """All items of a page, in the order in which they are matched: grouped by category."""
+    """Return all items of a page, in the order in which they are matched: grouped by category."""
     text, items = _images(markdown, profile)
     text = _without_frame(text, profile)
     for step in (_latex_tables, _html_tables, _formulas, _pipe_tables, _code):
@@ -68,7 +68,7 @@ def _images(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
 
 
 def _image_spans(text: str) -> Iterator[tuple[int, int, str]]:
-    r"""The matches of `!\[.*?\]\(.*?\)`, in linear time."""
+    r"""Yield the matches of `!\[.*?\]\(.*?\)`, in linear time."""
     position = 0
     while (start := text.find("![", position)) >= 0:
         line_end = text.find("\n", start)
@@ -83,7 +83,7 @@ def _image_spans(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _without_frame(text: str, profile: Profile) -> str:
-    """Without fences and the tags of a whole page; long runs of one sign are short."""
+    """Remove fences and the tags of a whole page; shorten long runs of one sign."""
     unwraps = profile.unwraps_html_and_latex_fences
     for pattern in (_FENCE_MARKDOWN, *(_LATER_FENCES if unwraps else ()), _FENCE_END):
         text = pattern.sub("", text)
@@ -96,7 +96,7 @@ def _without_frame(text: str, profile: Profile) -> str:
 
 
 def _outermost(text: str, marks: re.Pattern[str], closing: str, step: int) -> list[tuple[int, int]]:
-    """The outermost tables, as the published scan finds them."""
+    """Return the outermost tables, as the published scan finds them."""
     found: list[tuple[int, int]] = []
     offset = 0
     for _ in range(MAX_RESTARTS):
@@ -153,7 +153,7 @@ def _formulas(text: str, profile: Profile) -> tuple[str, list[MarkdownItem]]:
 
 @lru_cache(maxsize=4096)
 def _formula_line(whole: str, keeps_spaces: bool) -> tuple[str, bool]:
-    """A formula in one line, and whether it is a display."""
+    """Return a formula in one line, and whether it is a display."""
     line = " ".join(whole.strip().split("\n")) if keeps_spaces else "".join(whole.split())
     first = next(spans(line, _INSIDE, dotall=True), None)
     is_display = first is None or (first.pair == 0 and first.inner != "")
@@ -220,7 +220,7 @@ _DROPPED = ("<table>", "<thead>", "<tbody>", "</table>", "</thead>", "</tbody>")
 
 
 def _segments(text: str) -> Iterator[tuple[int, int]]:
-    """From a pipe to the first later one at the end of a line, the newline included."""
+    """Yield the stretches from a pipe to the first later one at the end of a line, the newline included."""
     position = 0
     while (start := text.find("|", position)) >= 0:
         end = text.find("|\n", start + 1)
@@ -231,7 +231,7 @@ def _segments(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _convert_pipe_tables(text: str) -> str:
-    """The whole text with its pipe tables as HTML.
+    """Return the whole text with its pipe tables as HTML.
 
     The published code replaces the first occurrence of each segment in turn. `_as_table` writes no pipe,
     and a segment starts at the first pipe behind the one before, so that is the segment itself.
@@ -257,7 +257,7 @@ def _as_table(segment: str) -> str:
 
 
 def _join_rows(text: str) -> str:
-    """Tables that follow each other as one."""
+    """Return tables that follow each other as one."""
     out: list[str] = []
     buffer: list[str] = []
     inside = False

@@ -53,7 +53,7 @@ _MAX_COMPARISONS = 8_000_000
 
 
 def match_formulas(truths: Truths, items: Items, current: Sequence[Record], profile: Profile) -> list[Record]:
-    """The formula records of a page."""
+    """Return the formula records of a page."""
     pool = _pool(items)
     if not truths and not pool:
         return []
@@ -69,7 +69,7 @@ def match_formulas(truths: Truths, items: Items, current: Sequence[Record], prof
 
 
 def _pool(items: Items) -> list[MarkdownItem]:
-    """Formulas, then rescued ones, without repeats, each with its source."""
+    """Return formulas, then rescued ones, without repeats, each with its source."""
     seen: dict[Source, MarkdownItem] = {}
     for item in sorted((i for i in items if i.cat in (FORMULA, RESCUE)), key=lambda i: i.cat == RESCUE):
         source = (item.start, item.end, item.content, item.fine, FORMULA)
@@ -95,7 +95,7 @@ class _Prepared:
         self.are_formulas = [_ftype(item) == FORMULA for item in self.strings.items]
 
     def row(self, truth: int, preds: Sequence[int] = ()) -> Record:
-        """The record of one truth and a sequence of predictions."""
+        """Return the record of one truth and a sequence of predictions."""
         s = self.strings
         record = record_of(AnsweredTruths((truth,), tuple(preds), 1), s, self.profile)
         if preds:
@@ -109,7 +109,7 @@ class _Prepared:
 
 
 def _candidates(truths: Truths, pool: Items, profile: Profile) -> list[tuple[list[Record], _Prepared]]:
-    """Candidates 2 to 7, in their order, each with the list in which its sources are looked up."""
+    """Return candidates 2 to 7, in their order, each with the list in which its sources are looked up."""
     whole = _Prepared(truths, pool, profile)
     quick = [r for r in quick_match(truths, pool, profile, splits_items=False) if r.has_truth]
     found = [(quick, whole), (_hungarian_rows(whole), whole)]
@@ -128,7 +128,7 @@ def _hungarian_rows(prepared: _Prepared) -> list[Record]:
 
 
 def _with_stand_ins(distances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What the published code assigns: rows and columns that stand for no answer, at a cost of 1.
+    """Return the cost matrix of the published code, with rows and columns for no match, at a cost of 1.
 
     Where no truth need go without an answer they change nothing, not even among equally good assignments: an
     answer costs no more than a stand-in and is taken before it, and the rows of stand-ins, which come last,
@@ -152,7 +152,7 @@ _Cost = tuple[float, int, int, int]
 
 
 def _is_cheaper(cost: _Cost, other: _Cost | None) -> bool:
-    """By what it costs, then by the mean of its edits, then by inline answers."""
+    """Compare by cost, then by the mean of the edits, then by inline matches."""
     if other is None or abs(cost[0] - other[0]) > _EPSILON:
         return other is None or cost[0] < other[0]
     means = [edits / lengths if lengths else math.inf for _, edits, lengths, _ in (cost, other)]
@@ -164,14 +164,14 @@ _Runs = list[list[tuple[tuple[int, ...], str]]]
 
 
 def _aligned(prepared: _Prepared) -> list[list[Record]]:
-    """The rows of a monotone alignment, without and with gaps in its runs."""
+    """Return the rows of a monotone alignment, without and with gaps in its runs."""
     without, gaps = (_runs(prepared, gaps) for gaps in (False, True))
     rows = _dp_rows(prepared, without)
     return [rows, rows if gaps == without else _dp_rows(prepared, gaps)]
 
 
 def _runs(prepared: _Prepared, gaps: bool) -> _Runs | None:
-    """All runs; None where there are too many states or comparisons."""
+    """Return all runs; None where there are too many states or comparisons."""
     g, p = prepared.n_truths, prepared.n_preds
     if p > _MAX_PREDICTIONS or g * p > _MAX_STATES:
         return None
@@ -223,7 +223,7 @@ def _dp_rows(prepared: _Prepared, sequences: _Runs | None) -> list[Record]:
 
 
 def _sequences(prepared: _Prepared, start: int, gaps: bool) -> list[tuple[tuple[int, ...], str]]:
-    """The runs of predictions that may answer one truth together, depth first."""
+    """Return the runs of predictions that may answer one truth together, depth first."""
     g, p = prepared.n_truths, prepared.n_preds
     difference = abs(g - p)
     most = min(p, 10) if g <= 1 else min(p, 12 if difference >= 2 else 10)
@@ -268,7 +268,7 @@ def _partitions(truths: Truths, pool: Items, profile: Profile) -> list[tuple[lis
 
 
 def _options(item: MarkdownItem, profile: Profile) -> list[list[MarkdownItem]]:
-    """The ways to cut a formula between its rows."""
+    """Return the ways to cut a formula between its rows."""
     rows = item_rows(item, profile)
     if rows is None or not 2 <= len(rows) <= 8:
         return [[item]]
@@ -290,7 +290,7 @@ def _segment(rows: list[MarkdownItem], profile: Profile) -> MarkdownItem:
 
 
 def _chosen(offered: Sequence[tuple[list[Record], _Prepared, int]], pool_size: int) -> list[Record]:
-    """The first complete candidate with the least key."""
+    """Return the first complete candidate with the least key."""
     best: list[Record] = []
     least: tuple[float, ...] | None = None
     for records, prepared, changed in offered:
@@ -308,7 +308,7 @@ def _chosen(offered: Sequence[tuple[list[Record], _Prepared, int]], pool_size: i
 
 
 def _key_parts(records: list[Record], prepared: _Prepared) -> tuple[int, float, int, float]:
-    """How many sources are used, the sum of edits, truths without an answer, edits over lengths."""
+    """Return how many sources are used, the sum of edits, truths without an answer, edits over lengths."""
     answered = [r for r in records if r.pred_idx != [""]]
     distance = sum(kernel.levenshtein(r.norm_gt, r.norm_pred) for r in answered)
     length = sum(max(len(r.norm_gt), len(r.norm_pred)) for r in answered)
@@ -330,7 +330,7 @@ def _is_complete(records: Sequence[Record], n_truths: int) -> bool:
 
 
 def is_less(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
-    """Whether one key comes before another, by more than rounding."""
+    """Return whether one key comes before another, by more than rounding."""
     for x, y in zip(a, b, strict=True):
         if abs(x - y) > _EPSILON:
             return x < y
@@ -343,7 +343,7 @@ _ANY_BEGIN = re.compile(r"\\begin\s*\{")
 
 
 def rewrite_logic_braces(text: str, depth: int = 0) -> str:
-    """Cases that list steps of an argument, as a brace before an array."""
+    """Return cases that list steps of an argument, as a brace before an array."""
     if depth == 0 and "\\begin{cases}" not in text:
         return text
     parts: list[str] = []

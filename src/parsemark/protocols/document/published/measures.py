@@ -35,7 +35,7 @@ class MeasuredRecord:
     reason: str | None = None  # why CDM is 0, where a formula could not be drawn
 
     def to_json(self) -> dict[str, Any]:
-        """As the result files have it."""
+        """Return the form of the result files."""
         base = asdict(self.record) if isinstance(self.record, Order) else self.record.to_json()
         extra = {"image_name": self.page, "upper_len": self.upper, "metric": self.metric}
         return base | extra | {"Edit_num": self.edits}
@@ -60,7 +60,7 @@ def measure_order(order: Order) -> MeasuredRecord:
 
 
 def measure_table(record: Record, profile: Profile) -> MeasuredRecord:
-    """TEDS, TEDS of the structure, and edit distance of normalised HTML."""
+    """Return TEDS, TEDS of the structure, and edit distance of normalised HTML."""
     record.norm_gt, record.norm_pred = norm_table(record.gt, profile), norm_table(record.pred, profile)
     measured = measure_text(record)
     gt, pred = norm_table(measured.gt, profile), norm_table(measured.pred, profile)
@@ -73,13 +73,13 @@ def measure_table(record: Record, profile: Profile) -> MeasuredRecord:
 
 
 def page_of(name: str) -> str:
-    """The page of a record; some names have a number behind."""
+    """Return the page of a record; some names have a number behind."""
     return name if name.endswith((".jpg", ".png")) else name.rpartition("_")[0] or name
 
 
 @lru_cache(maxsize=4096)
 def teds(gt: str, pred: str, structure_only: bool) -> float | None:
-    """TEDS of normalised HTML; None where the published code fails, which counts as 0."""
+    """Return TEDS of normalised HTML; None where the published code fails, which counts as 0."""
     from parsemark.metrics.teds import edit_distance
 
     if not gt or not pred:
@@ -99,7 +99,7 @@ def teds(gt: str, pred: str, structure_only: bool) -> float | None:
 
 @lru_cache(maxsize=512)
 def _tree(text: str) -> Any:
-    """The tree of the first table; `absent` without one, None where a span is no number."""
+    """Return the tree of the first table; `absent` without one, None where a span is no number."""
     from lxml import etree, html
 
     from parsemark.metrics.teds import tree_of_element
@@ -187,7 +187,7 @@ def add_cdm(results: MeasuredRecords, profile: Profile) -> None:
 
 
 def metric_result(results: MeasuredRecords, profile: Profile) -> dict[str, Any]:
-    """The content of `…_metric_result.json`."""
+    """Return the content of `…_metric_result.json`."""
     return {
         element: {
             "all": _over_all(measured, profile),
@@ -199,7 +199,7 @@ def metric_result(results: MeasuredRecords, profile: Profile) -> dict[str, Any]:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Arithmetic mean; sums as numpy does, so that the last digit agrees."""
+    """Return arithmetic mean; sums as numpy does, so that the last digit agrees."""
     return float(np.mean(values))
 
 
@@ -221,7 +221,7 @@ def _over_all(measured: Sequence[MeasuredRecord], profile: Profile) -> dict[str,
 
 
 def per_page_edit(measured: Sequence[MeasuredRecord]) -> dict[str, float]:
-    """Edits over lengths of each page; pages without any length are left out."""
+    """Return edits over lengths of each page; pages without any length are left out."""
     edits, uppers = Counter[str](), Counter[str]()
     for m in measured:
         edits[m.page] += m.edits
@@ -248,7 +248,7 @@ def _by_attribute(measured: Sequence[MeasuredRecord]) -> dict[str, Any]:
 
 
 def page_labels(attributes: Mapping[str, Any]) -> list[str]:
-    """The groups that a page belongs to."""
+    """Return the groups that a page belongs to."""
     labels = ["ALL"]
     for key, value in attributes.items():
         if isinstance(value, list):

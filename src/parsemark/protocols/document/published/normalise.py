@@ -38,7 +38,7 @@ _DELETED_LATER = ("$$", "\\left", "\\right", "\\displaystyle", "\\text")
 
 
 def circled(text: str) -> str:
-    """Circled characters as plain ones (4.4)."""
+    """Replace circled characters by plain ones (4.4)."""
     if "\\textcircled" in text:
         text = sub_closed(_CIRCLED_COMMAND, "}", lambda m: m[1].strip() or m[1][-1], text, by_line=False)
     return text.translate(_CIRCLED)
@@ -46,7 +46,7 @@ def circled(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def inline_to_text(text: str, profile: Profile) -> str:
-    """Inline formulas that contain commands or scripts, as text."""
+    """Return inline formulas that contain commands or scripts, as text."""
     if profile.guards_latex_text:
         text = circled(text)
     return replace_spans(text, INLINE_PAIRS, lambda span: _plain(span, profile), dotall=False)
@@ -73,7 +73,7 @@ def _plain(span: DelimitedSpan, profile: Profile) -> str | None:
 
 
 def clean(text: str, profile: Profile) -> str:
-    """Only word characters; the slips of the published code (`/t`, `/n`) included."""
+    """Keep only word characters; the slips of the published code (`/t`, `/n`) included."""
     if profile.guards_latex_text:
         text = circled(text)
     for mark in ("\\t", "\\n", "\t", "\n", "/t", "/n"):
@@ -83,13 +83,13 @@ def clean(text: str, profile: Profile) -> str:
 
 @lru_cache(maxsize=16384)
 def norm_text(text: str, profile: Profile) -> str:
-    """N: a text as it is compared."""
+    """Return N: a text as it is compared."""
     return clean(inline_to_text(text, profile), profile)
 
 
 @lru_cache(maxsize=4096)
 def unwrap_formula(text: str) -> str:
-    """D: without the delimiters that enclose all of it, however many."""
+    """Return D: without the delimiters that enclose all of it, however many."""
     return unwrapped(text.strip())
 
 
@@ -97,7 +97,7 @@ _TAG = re.compile(r"\\tag(?![A-Za-z])\s*\*?\s*(?=\{)")
 
 
 def without_tags(text: str) -> str:
-    r"""T: without `\tag{…}`, `\notag` and `\nonumber`."""
+    r"""Return T: without `\tag{…}`, `\notag` and `\nonumber`."""
     if "\\tag" in text:
         text = delete_with_group(text, _TAG, stop_if_open=False)
     return text.replace("\\notag", "").replace("\\nonumber", "")
@@ -143,7 +143,7 @@ _REASONS = ("=", "+", "-", "\\\\", "^", "_", "[", "]", "(", ")")
 
 @lru_cache(maxsize=16384)
 def norm_formula(text: str, profile: Profile) -> str:
-    """F: a formula as it is compared."""
+    """Return F: a formula as it is compared."""
     if profile.formula_norm == "v1.6":
         return _norm_formula_new(text)
     if profile.formula_norm == "v1.5":
@@ -159,7 +159,7 @@ def norm_formula(text: str, profile: Profile) -> str:
 
 
 def _inside(pattern: re.Pattern[str], text: str) -> str:
-    """What stands between the first delimiters; without any the text itself."""
+    """Return the text between the first delimiters; without any the text itself."""
     closed = max(text.rfind("\\]"), text.rfind("\\)"))
     match = pattern.search(text, 0, closed + 2) if closed >= 0 else None
     return text if match is None else next(g for g in match.groups() if g is not None).strip()
@@ -205,7 +205,7 @@ _MAX_ANY = 100_000
 
 @lru_cache(maxsize=1)
 def converter() -> Any:
-    """The one of pylatexenc, which is imported late."""
+    """Return the one of pylatexenc, which is imported late."""
     from pylatexenc.latex2text import LatexNodes2Text
 
     return LatexNodes2Text()
@@ -213,7 +213,7 @@ def converter() -> Any:
 
 @lru_cache(maxsize=16384)
 def latex_to_text(latex: str, *, strict_braces: bool = False) -> str | None:
-    """Plain text; None where the converter fails.
+    """Return plain text; None where the converter fails.
 
     With `strict_braces` malformed formulas are read as by pylatexenc 3.0a30, where 2.10 is more lenient.
     """
@@ -238,7 +238,7 @@ _NO_ARGUMENTS = "{}{}{}"
 
 
 def _as_newer_parser(latex: str) -> str | None:
-    """LaTeX of which pylatexenc 2.10 makes what 3.0a30 makes of the one given; None where that fails.
+    """Return LaTeX of which pylatexenc 2.10 makes what 3.0a30 makes of the one given; None where that fails.
 
     A closing delimiter that closes nothing leaves nothing at all; one of the wrong kind ends the group and
     its content is lost; so is that of a group that is never closed; an open matrix is an error.
@@ -276,7 +276,7 @@ def _as_newer_parser(latex: str) -> str | None:
 
 
 def safe_text(latex: str, fallback: str) -> str:
-    """S: plain text where the string looks like sound LaTeX, else the fallback."""
+    """Return S: plain text where the string looks like sound LaTeX, else the fallback."""
     text = latex.strip()
     if not text:
         return fallback

@@ -97,7 +97,7 @@ def page_records(
 
 
 def image_name(page: Mapping[str, Any]) -> str:
-    """N: the name of the page's picture, by which results are filed."""
+    """Return N: the name of the page's picture, by which results are filed."""
     return str(page["page_info"]["image_path"]).replace("\\", "/").rpartition("/")[2]
 
 
@@ -136,7 +136,7 @@ def _match_tables(
 
 
 def _match_as_latex(truths: Truths, items: Items, profile: Profile) -> list[Record]:
-    """The truth's LaTeX decides; the record has its HTML."""
+    """Return the truth's LaTeX decides; the record has its HTML."""
     as_latex = [Truth(t.category, t.latex or "", t.order, t.attribute, t.ids, t.latex) for t in truths]
     found = simple_match(as_latex, items, profile)
     kept = [t for t in truths if t.latex]
@@ -170,7 +170,7 @@ def _match_apart(records: PageRecords, truth: PageTruth, items: Items, profile: 
 
 
 def _no_split(truths: Truths, items: Items, profile: Profile, kind: Kind) -> list[Record]:
-    """All of a page as one text."""
+    """Return all of a page as one text."""
     strings = prepare(truths, items, profile, kind)
     gt = [i for i in range(len(strings.norm_truths)) if strings.truths[i].position != ""]
     gt.sort(key=lambda i: strings.truths[i].order or 0)
@@ -338,7 +338,7 @@ def _best_run(
 
 
 def reading_order(records: Sequence[Record], name: str) -> Order | None:
-    """The order of what was found against that of the truth; None without both."""
+    """Return the order of what was found against that of the truth; None without both."""
     with_truth = [r for r in records if r.gt_position != [""]]
     gt = sorted(p for r in with_truth for p in r.gt_position if p and not isinstance(p, str))
     placed = sorted((r for r in with_truth if r.pred_position != ""), key=lambda r: r.pred_position)

@@ -51,7 +51,7 @@ class Profile:
     bleu_turned_round: bool
 
     def __hash__(self) -> int:
-        """By its name alone: each text that is normalised asks for it."""
+        """Return the hash of its name alone: each text that is normalised asks for it."""
         return hash(self.name)
 
 
@@ -71,7 +71,7 @@ PROFILES = {p.name: p for p in (V1_0, V1_5, V1_6, V1_6_FIXED, V1_7)}
 
 
 def get_profile(name: str) -> Profile:
-    """The published profile of that name."""
+    """Return the published profile of that name."""
     require_known("profile", name, PROFILES)
     return PROFILES[name]
 

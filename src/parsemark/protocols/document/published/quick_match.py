@@ -76,7 +76,7 @@ def prepare(truths: Truths, items: Items, profile: Profile, kind: Kind = "mixed"
 def quick_match(
     truths: Truths, items: Items, profile: Profile, kind: Kind = "mixed", *, splits_items: bool = True
 ) -> list[Record]:
-    """Adjacency Search Match of one page."""
+    """Compute the Adjacency Search Match of one page."""
     if profile.mixes_formulas:
         truths = split_truths(list(truths), profile)
         items = sorted(items, key=lambda item: (item.is_inline, item.start))
@@ -111,7 +111,7 @@ def _answers(strings: Strings, profile: Profile) -> list[AnsweredTruths]:
 
 
 def _ignored_answers(ignored: list[int], strings: Strings) -> tuple[set[int], list[AnsweredTruths]]:
-    """What captions, headers and the like take, and their answers."""
+    """Return the truths that match captions, headers and the like, and their matches."""
     if not ignored:
         return set(), []
     truths = [strings.norm_truths[t] for t in ignored]
@@ -131,7 +131,7 @@ def _ignored_answers(ignored: list[int], strings: Strings) -> tuple[set[int], li
 
 
 def record_of(answer: AnsweredTruths, strings: Strings, profile: Profile) -> Record:
-    """What the result files say of an answer."""
+    """Return a match in the form of the result files."""
     record = Record(list(answer.truths) or [""], list(answer.preds) or [""], edit=answer.edit)
     if answer.truths:
         own, owners = ([of[t] for t in answer.truths] for of in (strings.own_truths, strings.truths))
@@ -157,7 +157,7 @@ def record_of(answer: AnsweredTruths, strings: Strings, profile: Profile) -> Rec
 
 
 def as_array(raws: Sequence[str], profile: Profile) -> str:
-    """Several formulas as the rows of one."""
+    """Return several formulas as the rows of one."""
     if profile.formula_norm == "v1.6":
         rows = [unwrap_formula(raw) for raw in raws]
     else:
@@ -166,7 +166,7 @@ def as_array(raws: Sequence[str], profile: Profile) -> str:
 
 
 def simple_match(truths: Truths, items: Items, profile: Profile, kind: Kind = "table") -> list[Record]:
-    """One record per truth, by one assignment without any threshold; tables are always matched so."""
+    """Return one record per truth, by one assignment without any threshold; tables are always matched so."""
     strings = prepare(truths, items, profile, kind)
     matrix = ned_matrix(strings.norm_truths, strings.norm_preds)
     pairs = dict(assignment(matrix))
@@ -238,7 +238,7 @@ class _Proposal:
 def _merge_adjacent(
     truths: Sequence[str], preds: Sequence[str], matrix: Distances, limit: int
 ) -> tuple[list[list[int]], Distances]:
-    """Columns after merging, each the list of its predictions, and their distances."""
+    """Return columns after merging, each the list of its predictions, and their distances."""
     single = [[p] for p in range(len(preds))]
     if matrix.size == 0:
         return single, matrix
@@ -265,7 +265,7 @@ def _best_group(
 ) -> _Proposal:
     @cache
     def part(p: int) -> float:
-        """How well a prediction fits somewhere in the truth; infinite where it is longer."""
+        """Return how well a prediction fits somewhere in the truth; infinite where it is longer."""
         return window_ned(preds[p], truth, MERGED_PART)
 
     found: list[_Proposal] = []
@@ -288,7 +288,7 @@ def _best_group(
 
 
 def window_ned(short: str, long: str, limit: float) -> float:
-    """Least distance of `short` to a window of its length in `long`, over that length.
+    """Return the least distance of `short` to a window of its length in `long`, over that length.
 
     Infinite where `short` is empty or longer, and where the value is above `limit`.
     """
@@ -300,7 +300,9 @@ def window_ned(short: str, long: str, limit: float) -> float:
 
 
 def _resolved(proposals: list[_Proposal]) -> list[_Proposal]:
-    """Proposals that share no prediction: of each cluster of overlapping ones the path of least mean cost."""
+    """Return proposals that share no prediction: of each cluster of overlapping ones the path of least mean
+    cost.
+    """
     clusters: list[list[_Proposal]] = []
     taken: set[int] = set()
     for proposal in sorted(proposals, key=lambda p: p.members[0]):

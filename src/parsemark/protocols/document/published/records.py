@@ -53,12 +53,12 @@ class MarkdownItem:
 
     @property
     def type(self) -> str:
-        """The finer category where there is one."""
+        """Return the finer category where there is one."""
         return self.fine or self.cat
 
     @property
     def is_inline(self) -> bool:
-        """Whether it is a formula inside of a text."""
+        """Return whether it is a formula inside of a text."""
         return self.fine == INLINE
 
 
@@ -89,11 +89,11 @@ class Record:
 
     @property
     def has_truth(self) -> bool:
-        """Whether it answers a truth."""
+        """Return whether it answers a truth."""
         return self.gt_idx != [""]
 
     def to_json(self) -> dict[str, Any]:
-        """As the result files have it, without what metrics add."""
+        """Return the form of the result files, without what metrics add."""
         names = (own.name for own in fields(self) if own.name != "truth_ids")
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
@@ -149,7 +149,7 @@ def _category_lists(page: Mapping[str, Any], profile: Profile) -> dict[str, list
 
 
 def _groups(relations: Sequence[tuple[Any, Any]], *, unites: bool) -> list[list[Any]]:
-    """Ids that belong together; v1.0 and v1.5 append each relation to all lists that it touches."""
+    """Return ids that belong together; v1.0 and v1.5 append each relation to all lists that it touches."""
     groups: list[list[Any]] = []
     for pair in relations:
         touched = [group for group in groups if pair[0] in group or pair[1] in group]
@@ -180,7 +180,9 @@ def _single(det: Det) -> Truth:
 
 
 def _merged(members: list[Det]) -> Truth:
-    """One truth of parts in reading order. Where the published code would crash, a part counts as empty."""
+    """Return one truth of parts in reading order. Where the published code would crash, a part counts as
+    empty.
+    """
     ordered = sorted(members, key=lambda m: m.get("order") or 0)
     first = ordered[0]
     text = "".join(str(m.get("text") or "") for m in ordered)

@@ -15,7 +15,7 @@ _DESCRIPTIONS = ("the image ", "the figure ", "the diagram ", "diagram:", "[diag
 
 
 def plain_descriptions(text: str) -> str:
-    """Descriptions of images lose the delimiters of their formulas (3.5)."""
+    """Return descriptions of images lose the delimiters of their formulas (3.5)."""
     parts = _BLANK_LINES.split(text)
     for index in range(0, len(parts), 2):
         head = collapse(parts[index][:4000]).lower()
@@ -47,7 +47,7 @@ _FRACTION = re.compile(r"\d+\s*/\s*\d+")
 
 
 def plain(text: str) -> str:
-    """LaTeX as one line of text."""
+    """Return LaTeX as one line of text."""
     return collapse(safe_text(text, text).replace("\u00a0", " "))
 
 
@@ -64,7 +64,7 @@ def _is_caption(text: str) -> bool:
 
 
 def _ending(text: str) -> tuple[str, str] | None:
-    r"""What is left of a formula and its margin text: a final `\text{…}` or `(…)` behind spacing."""
+    r"""Return a formula's rest and its margin text: a final `\text{…}` or `(…)` behind spacing."""
     for left, right in (("{", "}"), ("(", ")")):
         end = text.rstrip()
         body = end.removesuffix(".").rstrip()
@@ -86,7 +86,7 @@ def _ending(text: str) -> tuple[str, str] | None:
 
 
 def split_formula(item: MarkdownItem) -> list[MarkdownItem]:
-    """A formula without the text in its margin, and a row of calculations one by one."""
+    """Return a formula without the text in its margin, and a row of calculations one by one."""
     line = collapse(item.content)
     if (pair := envelope(line)) is None:
         return [item]
@@ -172,14 +172,14 @@ _CALCULATION = ("=", "+", "-", "×", "÷", "/", "≈", "\\times", "\\div", "\\ap
 
 @lru_cache(maxsize=4096)
 def unwrap(text: str) -> str:
-    """Without any delimiters of formulas."""
+    """Remove all delimiters of formulas."""
     for pair in ENVELOPES:
         text = replace_spans(text, (pair,), lambda s: f" {s.inner} ", dotall=True)
     return text
 
 
 def is_formula_like(text: str) -> bool:
-    """Whether a short text may be meant as a formula."""
+    """Return whether a short text may be meant as a formula."""
     text = collapse(text)
     if not 1 <= len(text) <= 220:
         return False
@@ -204,7 +204,7 @@ def is_formula_like(text: str) -> bool:
 
 
 def sanitise(text: str) -> str:
-    """A text as a formula."""
+    """Return a text as a formula."""
     text = unwrap(collapse(text.replace("\u3000", " ")))
     for old, new in _SIGNS:
         text = text.replace(old, new)
@@ -223,7 +223,7 @@ def sanitise(text: str) -> str:
 
 
 def rescued(text: str, start: int, end: int, fine: str) -> list[MarkdownItem]:
-    """The formula that a text may be, as an item, or none."""
+    """Return the formula that a text may be, as an item, or none."""
     if not is_formula_like(text):
         return []
     content = sanitise(text)
@@ -232,7 +232,7 @@ def rescued(text: str, start: int, end: int, fine: str) -> list[MarkdownItem]:
 
 
 def rescued_from_table(source: str, start: int) -> list[MarkdownItem]:
-    """The calculations in the cells of a table (3.15)."""
+    """Return the calculations in the cells of a table (3.15)."""
     items: list[MarkdownItem] = []
     cursor = start
     has_any = any(mark in source for mark in _CALCULATION)
@@ -259,7 +259,7 @@ _BLOCKS = ("div", "dir", "p", "li")
 
 
 def html_fragment_text(text: str) -> str:
-    """The text of a `div`; other texts as they are."""
+    """Return the text of a `div`; other texts as they are."""
     if _FRAGMENT.match(text) is None or "<table" in text.lower():
         return text
     soup = parse_html(text)
@@ -283,7 +283,7 @@ _NOT_TRIVIAL = re.compile(r"[=<>≤≥≈≠^+/-]|\\(?:cdot|frac|sqrt|sum|int|ti
 
 
 def is_trivial_inline(item: MarkdownItem) -> bool:
-    """Whether an inline formula is no more than a name or a number."""
+    """Return whether an inline formula is no more than a name or a number."""
     if not item.is_inline:
         return False
     body = unwrap(item.content)

@@ -50,7 +50,7 @@ class Rows:
 
 
 def split_truths(truths: list[Truth], profile: Profile) -> list[Truth]:
-    """Truths with formulas of several rows one by one; a row's order follows its formula's."""
+    """Return truths with formulas of several rows one by one; a row's order follows its formula's."""
     result: list[Truth] = []
     for truth in truths:
         found = split_rows(truth.raw, profile) if truth.category == FORMULA else None
@@ -65,12 +65,12 @@ def split_truths(truths: list[Truth], profile: Profile) -> list[Truth]:
 
 
 def split_items(items: list[MarkdownItem], profile: Profile) -> list[MarkdownItem]:
-    """Predicted formulas of several rows one by one, each with its place in the text."""
+    """Return predicted formulas of several rows one by one, each with its place in the text."""
     return [row for item in items for row in (item_rows(item, profile) or [item])]
 
 
 def item_rows(item: MarkdownItem, profile: Profile) -> list[MarkdownItem] | None:
-    """The rows of one predicted formula; None where it is not split."""
+    """Return the rows of one predicted formula; None where it is not split."""
     found = split_rows(item.content, profile) if item.cat == FORMULA else None
     if found is None:
         return None
@@ -91,7 +91,7 @@ def item_rows(item: MarkdownItem, profile: Profile) -> list[MarkdownItem] | None
 
 
 def split_rows(formula: str, profile: Profile) -> Rows | None:
-    """The rows of a formula; None where it has one, or must stay whole."""
+    """Return the rows of a formula; None where it has one, or must stay whole."""
     if profile.splits_rows == "all":
         return _new_rows(formula) if "\\\\" in formula else None
     if profile.splits_rows == "no" or "\\begin{array" not in formula or "\\end{array}" not in formula:
@@ -143,7 +143,7 @@ class TableEnvironment:
 
 
 def leading_environment(text: str, start: int = 0) -> TableEnvironment | None:
-    """The environment that starts here, if it is one of rows and is closed."""
+    """Return the environment that starts here, if it is one of rows and is closed."""
     match = _BEGIN.match(text, start)
     if match is None or match[1] not in ENVIRONMENTS:
         return None
@@ -163,7 +163,7 @@ def leading_environment(text: str, start: int = 0) -> TableEnvironment | None:
 
 
 def top_rows(text: str) -> list[str]:
-    r"""The parts between `\\` outside of braces and environments, stripped; empty ones go."""
+    r"""Return the parts between `\\` outside of braces and environments, stripped; empty ones go."""
     rows: list[str] = []
     start = 0
     for at, token in _top_level(text):
@@ -182,7 +182,7 @@ _PIECES = re.compile(r"\\begin\s*\{[^{}]*\}|\\end\s*\{[^{}]*\}|\\\\|\\.|[{}&]", 
 
 
 def _top_level(text: str) -> Iterator[tuple[int, str]]:
-    """The row breaks outside of braces and environments, and the ampersands outside of environments."""
+    """Yield the row breaks outside of braces and environments, and the ampersands outside of environments."""
     braces = environments = 0
     for match in _PIECES.finditer(text):
         token = match.group()
@@ -195,7 +195,7 @@ def _top_level(text: str) -> Iterator[tuple[int, str]]:
 
 
 def has_top_cells(row: str) -> bool:
-    """Whether an unescaped ampersand stands outside of environments."""
+    """Return whether an unescaped ampersand stands outside of environments."""
     return any(token == "&" for _, token in _top_level(row))
 
 

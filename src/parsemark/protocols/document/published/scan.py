@@ -23,7 +23,7 @@ class DelimitedSpan:
 
 
 def spans(text: str, pairs: Sequence[tuple[str, str]], *, dotall: bool) -> Iterator[DelimitedSpan]:
-    """Leftmost matches of `open(.*?)close`; at one place the first pair that matches wins."""
+    """Yield the leftmost matches of `open(.*?)close`; at one place the first pair that matches wins."""
     opener = _opener(tuple(pairs))
     closed: dict[tuple[int, int], int] = {}
     position = 0
@@ -57,7 +57,7 @@ def _opener(pairs: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
 def replace_spans(
     text: str, pairs: Sequence[tuple[str, str]], new: Callable[[DelimitedSpan], str | None], *, dotall: bool
 ) -> str:
-    """The text with each match replaced by what `new` says; None leaves it."""
+    """Return the text with each match replaced by what `new` says; None leaves it."""
     parts: list[str] = []
     done = 0
     for span in spans(text, pairs, dotall=dotall):
@@ -71,7 +71,9 @@ Replacement = str | Callable[[re.Match[str]], str]
 
 
 def sub_closed(pattern: re.Pattern[str], closer: str, new: Replacement, text: str, *, by_line: bool) -> str:
-    """`pattern.sub` for a pattern that ends with `closer`: nothing is looked for behind the last one."""
+    """Return `pattern.sub` for a pattern that ends with `closer`: nothing is looked for behind the last
+    one.
+    """
     if closer not in text:
         return text
     if by_line and "\n" in text:
@@ -81,7 +83,7 @@ def sub_closed(pattern: re.Pattern[str], closer: str, new: Replacement, text: st
 
 
 def blank_all(text: str, places: Sequence[tuple[int, int]]) -> str:
-    """The text with several spans overwritten; they may overlap and reach beyond the end."""
+    """Return the text with several spans overwritten; they may overlap and reach beyond the end."""
     parts: list[str] = []
     done = 0
     for start, end in sorted(places):
@@ -95,17 +97,19 @@ def blank_all(text: str, places: Sequence[tuple[int, int]]) -> str:
 
 
 def is_enclosed(text: str, left: str, right: str) -> bool:
-    """Whether all of a text stands between two delimiters."""
+    """Return whether all of a text stands between two delimiters."""
     return len(text) >= len(left) + len(right) and text.startswith(left) and text.endswith(right)
 
 
 def envelope(text: str) -> tuple[str, str] | None:
-    """The delimiters of a formula that enclose all of a text."""
+    """Return the delimiters of a formula that enclose all of a text."""
     return next((pair for pair in ENVELOPES if is_enclosed(text, *pair)), None)
 
 
 def unwrapped(text: str, may: Callable[[str], bool] = lambda _: True) -> str:
-    """A text without the delimiters of formulas that enclose all of it, however many, as far as one may."""
+    """Return a text without the delimiters of formulas that enclose all of it, however many, as far as one
+    may.
+    """
     while True:
         for left, right in ENVELOPES:
             if is_enclosed(text, left, right) and may(inner := text[len(left) : -len(right)].strip()):
@@ -116,12 +120,12 @@ def unwrapped(text: str, may: Callable[[str], bool] = lambda _: True) -> str:
 
 
 def collapse(text: str) -> str:
-    """White space runs as one space, none at the ends."""
+    """Return white space runs as one space, none at the ends."""
     return " ".join(text.split())
 
 
 def brace_ends(text: str) -> dict[int, int]:
-    """The place behind the brace that closes each brace that is closed, in one pass."""
+    """Return the place behind the brace that closes each brace that is closed, in one pass."""
     ends: dict[int, int] = {}
     stack: list[int] = []
     for match in re.finditer("[{}]", text):

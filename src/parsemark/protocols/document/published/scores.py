@@ -37,7 +37,7 @@ LATEX_TABLES = "latex_tables"
 
 
 def is_evaluated(prediction: Prediction, profile: Profile) -> bool:
-    """Whether the published code would see a file for this page, or takes a missing one for empty.
+    """Return whether the published code would see a file for this page, or takes a missing one for empty.
 
     A page that breaks the profile has a file, whatever is in it: it counts as an empty one.
     """
@@ -48,7 +48,7 @@ def is_evaluated(prediction: Prediction, profile: Profile) -> bool:
 def score_page(
     truth: Page | None, prediction: Prediction, profile: Profile, *, match: str, cdm: bool
 ) -> PageScores:
-    """All rows of a page under a published profile."""
+    """Return all rows of a page under a published profile."""
     writer = RowWriter(prediction, profile.name)
     out, writer.why = writer.out, None
     if truth is None:
@@ -124,7 +124,7 @@ def result_files(
     match: str = "quick_match",
     cdm: bool = False,
 ) -> dict[str, Any]:
-    """The content of each file, by its name without `{save}_`.
+    """Return the content of each file, by its name without `{save}_`.
 
     Pages come in the order of their annotation file, as the published programs take them.
     """
@@ -177,7 +177,7 @@ def _for_the_cdm_tool(results: MeasuredRecords) -> list[dict[str, Any]]:
 
 
 def _add_debug(metrics: dict[str, Any], results: MeasuredRecords, n_pages: int) -> None:
-    """What v1.6 says about its limits of time; here nothing is timed, so no case ever hits them."""
+    """Add v1.6's counts of its time limits; here nothing is timed, so they are always 0."""
     for element, name, about, failures in (
         ("table", "TEDS", {"stage": "TEDS", "workers": 1, "timeout_sec": 120.0}, "error"),
         ("display_formula", "CDM", {"stage": "CDM", "workers": 1}, "exception"),
@@ -199,7 +199,7 @@ def _add_debug(metrics: dict[str, Any], results: MeasuredRecords, n_pages: int) 
 
 
 def _run_summary(metrics: Mapping[str, Any], results: MeasuredRecords) -> dict[str, Any]:
-    """Overall as v1.6's notebook has it; null where a term is missing."""
+    """Return overall as v1.6's notebook has it; null where a term is missing."""
     text = metrics["text_block"]["all"].get("Edit_dist", {}).get("ALL_page_avg")
     teds, cdm = (
         None if (value := metrics[element]["page"].get(name, {}).get("ALL")) is None else value * 100

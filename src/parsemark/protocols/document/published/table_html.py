@@ -37,7 +37,7 @@ _REPLACEMENTS: tuple[tuple[str, str], ...] = tuple(
 
 @lru_cache(maxsize=4096)
 def norm_table(text: str, profile: Profile) -> str:
-    """H: a table as it is compared; empty where there is none."""
+    """Return H, a table as it is compared; empty where there is none."""
     if "<table" not in text.replace(" ", ""):
         return ""
     quick = _quickly_simplified(text, profile)
@@ -45,7 +45,9 @@ def norm_table(text: str, profile: Profile) -> str:
 
 
 def framed_table(text: str) -> str:
-    """The insides of all tables of a text as one table, without what is not compared (steps 3 to 8)."""
+    """Return the insides of all tables of a text as one table, without what is not compared (steps 3 to
+    8).
+    """
     text = unicodedata.normalize("NFKC", html.unescape(text).replace("\n", "")).strip()
     start = _TABLE_START.search(text)
     ends = [match.start() for match in _TABLE_END.finditer(text)]
@@ -60,7 +62,7 @@ def framed_table(text: str) -> str:
 
 
 def parse_html(text: str) -> Any:
-    """The tree that Beautiful Soup 4.11.1 makes with Python's own parser."""
+    """Return the tree that Beautiful Soup 4.11.1 makes with Python's own parser."""
     from bs4 import BeautifulSoup
 
     if "/>" not in text or _VOID.search(text) is None:
@@ -77,7 +79,7 @@ _LEFT_OPEN = "open-void-"
 
 
 def _mark_left_open(text: str) -> str:
-    """Name the tags that Beautiful Soup 4.11.1 leaves open, so that a later version leaves them open too.
+    """Mark the tags that Beautiful Soup 4.11.1 leaves open, so that a later version leaves them open too.
 
     Behind a `<br>` the next `<br/>` is taken for its end, and holds all that follows in the cell.
     """
@@ -111,7 +113,8 @@ _ASCII_SPACES = " \n\t\f\r"
 
 
 def _quickly_simplified(text: str, profile: Profile) -> str | None:
-    """What `_simplified` gives, without a tree; None for anything but plain tags that open and close in turn.
+    """Return the result of `_simplified` without a tree; None for anything but plain tags that open and close
+    in turn.
 
     Such are nearly all tables, and Beautiful Soup takes longer to read one twice than all else takes for it.
     """
@@ -164,7 +167,7 @@ def _quickly_simplified(text: str, profile: Profile) -> str | None:
 
 
 def _squeezed(text: str) -> str:
-    """White space alone is one space, or one newline where it has one."""
+    """Return a single space for white space alone, or a newline where it has one."""
     if text.strip(_ASCII_SPACES):
         return text
     return "\n" if "\n" in text else " "
@@ -204,7 +207,7 @@ def _with_norm_cells(text: str) -> str:
 
 
 def norm_cell(text: str) -> str:
-    """The text of a cell: one sign for what has several, without the delimiters of a short formula."""
+    """Return the text of a cell: one sign for what has several, without the delimiters of a short formula."""
     text = _replaced(unicodedata.normalize("NFKC", text).replace("\u200b", ""))
     text = unwrapped(text.strip(), lambda inner: 0 < len(inner) <= 128 and not set(inner) & set("<>$"))
     text = _replaced(text)
@@ -242,7 +245,7 @@ _VALUE = re.compile(r"=[ \t\n\r]*(?:\"([^\"]*)\"?|'([^']*)'?|([^ \t\n\r>]*))[ \t
 
 
 def as_older_parser(text: str) -> str:
-    """HTML of which any libxml2 makes what those before 2.14 make of the one given."""
+    """Return HTML of which any libxml2 makes what those before 2.14 make of the one given."""
     text = _CONTROL.sub("", text)
     if _ODD.search(text) is None or _RAW.search(text) is not None:
         return text
@@ -256,7 +259,7 @@ def as_older_parser(text: str) -> str:
 
 
 def _piece(text: str, at: int) -> tuple[str, int]:
-    """What stands for a mark and what belongs to it, and where the rest begins."""
+    """Return the replacement of a mark and what belongs to it, and the start of the rest."""
     if text[at] == "&":
         reference = _REFERENCE.match(text, at)
         if reference is None or (reference[1] and reference[1] not in name2codepoint):

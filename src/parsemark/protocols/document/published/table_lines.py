@@ -59,7 +59,7 @@ def _text_of(node: object) -> str:
 
 
 def _packed(text: str) -> str:
-    """P: a text without blanks, its formulas plain."""
+    """Return P: a text without blanks, its formulas plain."""
     parts, end = [], 0
     for found in _FORMULA.finditer(text):
         parts += [_plain(text[end : found.start()]), _formula(found[0])]

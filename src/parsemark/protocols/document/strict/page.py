@@ -57,22 +57,24 @@ class Share:
 
     @property
     def text(self) -> str:
-        """What the truths say, as it is compared."""
+        """Return the text of the truths in the form that is compared."""
         return "".join(t.text for t in self.truths)
 
     @property
     def is_formula(self) -> bool:
-        """Whether it counts among the formulas: what answers a text is text, and the other way round."""
+        """Return whether it counts among the formulas: what answers a text is text, and the other way
+        round.
+        """
         return (self.truths or self.preds)[0].is_formula
 
     @property
     def is_uncounted(self) -> bool:
-        """Whether the truths are matched only so that what answers them is no extra."""
+        """Return whether the truths are matched only so that what answers them is no extra."""
         return bool(self.truths) and self.truths[0].is_neutral
 
     @property
     def ids(self) -> tuple[list[str], list[str]]:
-        """Of both sides."""
+        """Return the ids of both sides."""
         return [t.element.id for t in self.truths], [p.element.id for p in self.preds]
 
 
@@ -89,18 +91,19 @@ class PageMatches:
 
     @property
     def covers_text(self) -> bool:
-        """Whether all of the text is known."""
+        """Return whether all of the text is known."""
         return Category.TEXT_BLOCK not in self.uncovered
 
     def counts(self, match: BlockMatch) -> bool:
-        """Whether a match is scored: what answers nothing may be what the truth does not have."""
+        """Return whether a match is scored: what answers nothing may be what the truth does not have."""
         if match.truths:
             return True
         is_formula = self.pred.blocks[match.preds[0]].is_formula
         return self.covers_text and not (is_formula and Category.EQUATION_ISOLATED in self.uncovered)
 
     def shares(self, match: BlockMatch) -> list[Share]:
-        """A match as it is scored: where one block answers texts and formulas, each kind has its part of it.
+        """Return a match as it is scored: where one block answers texts and formulas, each kind has its part
+        of it.
 
         The parts are cut where a cheapest alignment of both texts passes the borders between the kinds, so
         the edits of all shares add up to those of the match.
@@ -124,7 +127,8 @@ class PageMatches:
 
 
 def cut_at_borders(texts: Sequence[str], whole: str, to_right: Sequence[bool]) -> list[str]:
-    """The parts of a string that answer each of several texts, by a cheapest alignment with all of them.
+    """Return the parts of a string that answer each of several texts, by a cheapest alignment with all of
+    them.
 
     `to_right` says of each border between two texts whether what is inserted there belongs to the second.
 
@@ -142,7 +146,7 @@ def cut_at_borders(texts: Sequence[str], whole: str, to_right: Sequence[bool]) -
 
 
 def without_surroundings(text: str, said: str) -> str:
-    """The part of an output that answers a text: without what stands before and after it.
+    """Return the part of an output that answers a text: without what stands before and after it.
 
     >>> without_surroundings("the middle", "before; the middle. after")
     'the middle'
@@ -164,7 +168,7 @@ def _cut_from_behind(texts: Sequence[str], whole: str, to_right: Sequence[bool])
 
 @lru_cache(maxsize=8192)
 def in_one_notation(text: str) -> str:
-    """A text in one notation without white space; Unicode's compatibility forms are folded.
+    """Return a text in one notation without white space; Unicode's compatibility forms are folded.
 
     Whether a script has braces depends on how it was written and on what follows, so none has: `x²y`,
     `$x^2$y` and `x<sup>2</sup> y` are the same.
@@ -177,7 +181,7 @@ def in_one_notation(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def formula_symbols(latex: str) -> tuple[str, ...]:
-    """What a formula shows; what cannot be read is its characters."""
+    """Return the symbols that a formula shows; for an unreadable one, its characters."""
     try:
         return tuple(read_formula(latex))
     except FormatError:
@@ -190,7 +194,8 @@ _DASH = re.compile(r"\s*([-–—*·∙+])\s")
 
 
 def without_bullets(text: str) -> str:
-    r"""A text without the marks of its list items: Markdown has them as its own, so a reader gives none.
+    r"""Return a text without the marks of its list items: Markdown has them as its own, so a reader gives
+    none.
 
     >>> without_bullets("– one\n– two-fold"), without_bullets("• one • two"), without_bullets("one\n- two")
     ('one\ntwo-fold', 'one two', 'one\n- two')
@@ -228,7 +233,7 @@ def _side(elements: Iterable[Element]) -> PageSide:
 
 
 def _truth_side(page: Page) -> PageSide:
-    """The elements of a truth; parts of a paragraph that a column or page break cut are one."""
+    """Return the elements of a truth; parts of a paragraph that a column or page break cut are one."""
     owner: dict[str, str] = {}
     by_id = {e.id: e for e in page.elements}
     for relation in page.relations:
@@ -248,7 +253,7 @@ def _truth_side(page: Page) -> PageSide:
 
 
 def _pred_side(prediction: Prediction) -> PageSide:
-    """The elements of an output: as its text reads, or as the parser gives them."""
+    """Return the elements of an output: as its text reads, or as the parser gives them."""
     if prediction.text is None:
         return _side(prediction.elements)
     if len(prediction.text) > MAX_MARKDOWN:

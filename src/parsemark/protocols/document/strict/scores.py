@@ -51,7 +51,7 @@ def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> Page
 
 
 def _score_blocks(writer: RowWriter, matches: Sequence[Sequence[Share]]) -> None:
-    """Text: edits over the longer side of every match; what is missed or extra counts in full."""
+    """Score text: edits over the longer side of every match; missed and extra text counts in full."""
     edits_of_page = length_of_page = 0
     for shares in matches:
         edits = [kernel.levenshtein(share.text, share.said) for share in shares]
@@ -75,7 +75,7 @@ def _score_blocks(writer: RowWriter, matches: Sequence[Sequence[Share]]) -> None
 
 
 def _score_formulas(writer: RowWriter, matches: Sequence[Sequence[Share]], cdm: bool) -> None:
-    """Formulas: similarity of what they show; a missed and an invented one are 0, each counted.
+    """Score formulas: similarity of what they show; a missed and an invented one are 0, each counted.
 
     Several that answer one, or one that answers several, are one on each side: where a formula of many rows
     is cut is a matter of notation. Of a block that also answers texts only the formula's share is compared.
@@ -108,7 +108,7 @@ def _score_formulas(writer: RowWriter, matches: Sequence[Sequence[Share]], cdm: 
 
 
 def _formula_similarity(share: Share) -> float:
-    """1 less the edits over the longer side: of symbols between formulas, else of characters."""
+    """Return 1 less the edits over the longer side: of symbols between formulas, else of characters."""
     a, b = list(share.text), list(share.said)
     if share.is_whole and all(block.is_formula for block in (*share.truths, *share.preds)):
         a, b = (
@@ -135,7 +135,7 @@ def _score_cdm(writer: RowWriter, pairs: Sequence[tuple[list[str], list[str], st
 
 
 def _score_tables(writer: RowWriter, page: PageMatches) -> None:
-    """Tables: TEDS of what answers each; a missed and an invented table are 0, each counted.
+    """Score tables: TEDS of each match; a missed and an invented table are 0, each counted.
 
     As in the protocol `tables`: the parts of a split table each count as a prediction and earn one credit
     together; a parser that merges tables has found the first of them, and the others are misses of their own.
@@ -238,7 +238,7 @@ def _score_coverage(writer: RowWriter, page: PageMatches) -> None:
 
 
 def covered_texts(page: PageMatches) -> tuple[list[str], list[str]]:
-    """The texts and cells of which characters may be lost, and all that the output has."""
+    """Return the texts and cells of which characters may be lost, and all that the output has."""
     truth = [b.text for b in page.truth.blocks if not b.is_neutral] + _table_texts(page.truth.tables)
     return truth, [b.text for b in page.pred.blocks] + _table_texts(page.pred.tables)
 

@@ -29,7 +29,7 @@ _TEXT_GROUPS = {"text_language": "language", "text_background": "background", "t
 
 
 def omnidocbench_tables(run: RunSource) -> list[DataTable]:
-    """Those that the run has numbers for."""
+    """Return the tables that the run has numbers for."""
     found = [
         _overall(run),
         _by_source(run),
@@ -43,7 +43,7 @@ def omnidocbench_tables(run: RunSource) -> list[DataTable]:
 
 
 def _overall(run: RunSource) -> DataTable:
-    """Table 2: every main figure, on all pages and by language."""
+    """Return table 2: every main figure, on all pages and by language."""
     infos = [info for info in run.summary.shown() if info.main and info.style == "score"]
     languages = [s for s in run.summary.slices if (s.scope, s.attribute) == ("page", "language")]
     parts: list[Slice | None] = [None, *(languages if len(languages) > 1 else [])]
@@ -56,7 +56,7 @@ def _overall(run: RunSource) -> DataTable:
 
 
 def _by_source(run: RunSource) -> DataTable | None:
-    """Table 3: text by type of page, the mean over all pages last."""
+    """Return table 3: text by type of page, the mean over all pages last."""
     parts = [s for s in run.summary.slices if (s.scope, s.attribute) == ("page", "data_source")]
     if len(parts) < 2:
         return None
@@ -67,7 +67,7 @@ def _by_source(run: RunSource) -> DataTable | None:
 
 
 def _groups(run: RunSource, attribute: str) -> dict[str, frozenset[str]]:
-    """The values of an attribute with the pages that have each."""
+    """Return the values of an attribute with the pages that have each."""
     found: dict[str, set[str]] = {}
     for sample, text in run.samples.select("sample", "attributes").iter_rows():
         value = json.loads(text or "{}").get(attribute)
@@ -77,7 +77,7 @@ def _groups(run: RunSource, attribute: str) -> dict[str, frozenset[str]]:
 
 
 def _issues(run: RunSource) -> dict[str, frozenset[str]]:
-    """Pages by special issue, and those that have none."""
+    """Return pages by special issue, and those that have none."""
     by_issue = {issue: pages for issue in _ISSUES if (pages := _groups(run, issue).get("True"))}
     return {**by_issue, "none": frozenset(run.samples["sample"]).difference(*by_issue.values())}
 
@@ -85,7 +85,7 @@ def _issues(run: RunSource) -> dict[str, frozenset[str]]:
 def _with_variance(
     run: RunSource, key: str, metric: str, groups: dict[str, frozenset[str]]
 ) -> DataTable | None:
-    """Mean and variance of a measure of pages, group by group."""
+    """Return the mean and variance of a measure of pages, group by group."""
     if len(groups) < 2:
         return None
     of_pages = run.scan("scores").filter(element=PAGE_LEVEL, metric=metric)
@@ -109,7 +109,7 @@ def _with_variance(
 def _of_elements(
     run: RunSource, key: str, scope: str, figure: str, groups: dict[str, str]
 ) -> DataTable | None:
-    """Tables 7 and 8: elements by their attributes."""
+    """Return tables 7 and 8: elements by their attributes."""
     parts = [
         (groups[s.attribute], s)
         for s in run.summary.slices
@@ -125,7 +125,7 @@ def _of_elements(
 
 
 def _formulas(run: RunSource) -> DataTable | None:
-    """Table 9: CDM, the share of formulas that look right, and edit distance."""
+    """Return table 9: CDM, the share of formulas that look right, and edit distance."""
     metrics = ("cdm", "edit_distance")
     of_formulas = pl.col("category").is_in(_FORMULAS) & pl.col("metric").is_in(metrics)
     of_elements = run.scan("scores").filter(of_formulas & (pl.col("element") != PAGE_LEVEL))

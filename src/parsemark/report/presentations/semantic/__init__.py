@@ -22,21 +22,21 @@ _MISSED = "missed"
 
 
 def sections(run: RunSource) -> list[Section]:
-    """All parsers in one chart, then each by itself."""
+    """Return all parsers in one chart, then each by itself."""
     together = histogram(run, run.parsers, _captioned("semantic-histogram"))
     each = [chart for parser in run.parsers for chart in parser_charts(run, parser)]
     return [Section.of("scores", "Scores", [together, *each])]
 
 
 def parser_charts(run: RunSource, parser: RunParser) -> list[Chart]:
-    """The histogram of one parser."""
+    """Return the histogram of one parser."""
     text = _captioned("semantic-histogram-of-parser", key=parser.key, parser=parser.name)
     chart = histogram(run, [parser], text)
     return [] if chart is None else [chart]
 
 
 def histogram(run: RunSource, parsers: Sequence[RunParser], text: tuple[str, str, str]) -> Chart | None:
-    """Share of the judged tables by score; missed tables stand apart from those that score 0."""
+    """Return the share of the judged tables by score; missed tables stand apart from those that score 0."""
     series = []
     for parser in parsers:
         counted = run.details("histogram", parser.name)
@@ -50,7 +50,7 @@ def histogram(run: RunSource, parsers: Sequence[RunParser], text: tuple[str, str
 
 
 def horn_tables(run: RunSource) -> list[DataTable]:
-    """Their Table 3: the score over all tables and by complexity, TEDS, and what parsing costs."""
+    """Return their Table 3: the score over all tables and by complexity, TEDS, and what parsing costs."""
     text = _captioned("horn-3", judge=run.summary.settings.get("judge", "–"))
     columns = [(TableColumn.of(info), info.name, None) for info in run.summary.shown() if info.main]
     return [DataTable.of_figures(*text, run.summary, columns)]

@@ -33,14 +33,14 @@ _KINDS = ("LaTeX", "word processor", "publishing", "other")
 
 
 def soric_tables(run: RunSource) -> list[DataTable]:
-    """All of them that the run has numbers for."""
+    """Return all of them that the run has numbers for."""
     scores = [_scores(run, key, *of) for key, of in _SCORES.items()]
     found = (_corpus(run), *scores, _agreement(run), _time(run))
     return [table for table in found if table is not None and table.rows]
 
 
 def _corpus(run: RunSource) -> DataTable:
-    """Table 1: the shares of programs that its documents were made with, and its counts."""
+    """Return table 1: the shares of programs that its documents were made with, and its counts."""
     samples, kinds = run.samples, Counter[str]()
     for pdf in samples.group_by("document", maintain_order=True).agg(pl.col("pdf").first())["pdf"]:
         with suppress(PdfError, OSError, TypeError):
@@ -61,7 +61,9 @@ def _corpus(run: RunSource) -> DataTable:
 
 
 def _scores(run: RunSource, key: str, what: str, rule: str) -> DataTable | None:
-    """Tables 3, 4, 6, 7, and the same by characters: detection, and end to end by each structure metric."""
+    """Return tables 3, 4, 6, 7, and the same by characters: detection, and end to end by each structure
+    metric.
+    """
     detection = {"ap": "ap", "f1": "td_f1"}[what]
     keys = [detection, *(f"{'ap' if what == 'ap' else 'te_f1'}_{short_name(m)}" for m in run.metrics)]
     rows = []
@@ -79,7 +81,9 @@ def _scores(run: RunSource, key: str, what: str, rule: str) -> DataTable | None:
 
 
 def _agreement(run: RunSource) -> DataTable | None:
-    """Table 5: content-Jaccard as a classifier of what IoU calls found, parser by parser and pooled."""
+    """Return table 5: content-Jaccard as a classifier of what IoU calls found, parser by parser and
+    pooled.
+    """
     names = ("content_for_bbox_precision", "content_for_bbox_recall")
     rows, known = [], []
     for parser in run.parsers:
@@ -99,7 +103,7 @@ def _agreement(run: RunSource) -> DataTable | None:
 
 
 def _time(run: RunSource) -> DataTable | None:
-    """Table 8: CPU time, one parser a column there, one a row here."""
+    """Return table 8: CPU time, one parser a column there, one a row here."""
     known = [(p.name, run.summary.figure(p.name, "cpu_s_per_page")) for p in run.parsers]
     rows = tuple(TableRow(name, (figure,)) for name, figure in known if figure and figure.value is not None)
     column = TableColumn("CPU s/page", "seconds", higher_is_better=False)

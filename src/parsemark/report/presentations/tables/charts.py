@@ -44,7 +44,7 @@ RULE_WORDS = {"bbox": "boxes", "content": "content", "ngrams": "characters"}
 
 
 def sections(run: RunSource) -> list[Section]:
-    """All charts of a run, in the order in which they are shown."""
+    """Return all charts of a run, in the order in which they are shown."""
     detection = [precision_recall(run, rule) for rule in RULE_WORDS]
     detection += [rules_beside_each_other(run), threshold_sensitivity(run)]
     weighted = [weighted_precision_recall(run, rule, m) for rule in RULE_WORDS for m in run.metrics]
@@ -62,13 +62,13 @@ def sections(run: RunSource) -> list[Section]:
 
 
 def charts_of_parser(run: RunSource, parser: RunParser) -> list[Chart]:
-    """What the page of one parser shows."""
+    """Return the charts on the page of one parser."""
     histograms = [score_histogram(run, metric, [parser], bars=True) for metric in run.metrics]
     return [chart for chart in (*histograms, reliability(run, parser)) if chart is not None]
 
 
 def iso_f1() -> tuple[Guide, ...]:
-    """The curves on which F1 is constant: p = f·r / (2r − f)."""
+    """Return the curves on which F1 is constant: p = f·r / (2r − f)."""
     guides = []
     for level in (0.2, 0.4, 0.6, 0.8):
         first = level / (2 - level)
@@ -79,7 +79,9 @@ def iso_f1() -> tuple[Guide, ...]:
 
 
 def precision_recall(run: RunSource, rule: str) -> Chart | None:
-    """Thresholded (solid, filled) and expected (dashed, faint) precision and recall under one matching."""
+    """Return thresholded (solid, filled) and expected (dashed, faint) precision and recall under one
+    matching.
+    """
     series = []
     for name, figures in _figures(run, rule):
         curves = figures.get("curves")
@@ -94,7 +96,7 @@ def precision_recall(run: RunSource, rule: str) -> Chart | None:
 
 
 def weighted_precision_recall(run: RunSource, rule: str, metric: str) -> Chart | None:
-    """The same weighted by a structure score, with what structure costs shaded."""
+    """Return the same weighted by a structure score, with what structure costs shaded."""
     series, short = [], short_name(metric)
     for name, figures in _figures(run, rule):
         curves = figures.get("curves")
@@ -115,7 +117,7 @@ def weighted_precision_recall(run: RunSource, rule: str, metric: str) -> Chart |
 
 
 def rules_beside_each_other(run: RunSource) -> Chart | None:
-    """The primary figure under every rule that applies to a parser: how much the rule decides."""
+    """Return the primary figure under every rule that applies to a parser: how much the rule decides."""
     figure = run.summary.info(run.summary.primary)
     series: list[Series] = []
     for parser in run.parsers:
@@ -128,7 +130,7 @@ def rules_beside_each_other(run: RunSource) -> Chart | None:
 
 
 def threshold_sensitivity(run: RunSource) -> Chart | None:
-    """Detection F1 as the threshold of the overlap rises."""
+    """Return detection F1 as the threshold of the overlap rises."""
     prefix = "td_f1_at_"
 
     def points(parser: str) -> Points:
@@ -143,13 +145,13 @@ def threshold_sensitivity(run: RunSource) -> Chart | None:
 def _of_parsers(
     run: RunSource, mark: Mark, points: Callable[[str], Points], *, faint: bool = False
 ) -> list[Series]:
-    """One series for each parser that has points."""
+    """Return one series for each parser that has points."""
     found = [(parser.name, points(parser.name)) for parser in run.parsers]
     return [Series(name, mark, *columns(own), parser=name, faint=faint) for name, own in found if own]
 
 
 def thin(points: Points) -> Points:
-    """At most `MOST_CURVE_POINTS` of a curve's points, the first and the last among them."""
+    """Return at most `MOST_CURVE_POINTS` of a curve's points, the first and the last among them."""
     if len(points) <= MOST_CURVE_POINTS:
         return points
     step = (len(points) - 1) / (MOST_CURVE_POINTS - 1)
@@ -157,7 +159,7 @@ def thin(points: Points) -> Points:
 
 
 def _figures(run: RunSource, rule: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """Each parser's figures under a rule; parsers to which it does not apply are left out."""
+    """Return each parser's figures under a rule; parsers to which it does not apply are left out."""
     found: list[tuple[str, Mapping[str, Any]]] = []
     for parser in run.parsers:
         by_rule, curves = (run.details(part, parser.name).get(rule) for part in ("by_rule", "curves"))
@@ -181,12 +183,12 @@ def _points(
 
 
 def columns(points: Points) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The first and the second coordinates of points."""
+    """Return first and the second coordinates of points."""
     return tuple(p[0] for p in points), tuple(p[1] for p in points)
 
 
 def structure_bars(run: RunSource) -> Chart | None:
-    """Mean structure score of the tables that were found."""
+    """Return the mean structure score of the tables that were found."""
     series: list[Series] = []
     for parser in run.parsers:
         figures = run.summary.parsers.get(parser.name, {})
@@ -199,7 +201,7 @@ def structure_bars(run: RunSource) -> Chart | None:
 def score_histogram(
     run: RunSource, metric: str, parsers: Sequence[RunParser], *, bars: bool = False
 ) -> Chart | None:
-    """Distribution of a metric over the true tables; a missed table has its worst value."""
+    """Return the distribution of a metric over the true tables; a missed table has its worst value."""
     (low, high), score, worst = metric_range(metric), metric_words(metric), worst_value(metric)
     edges = np.linspace(low, high, N_BINS + 1)
     centres = tuple(float(c) for c in (edges[:-1] + edges[1:]) / 2)
@@ -216,7 +218,7 @@ def score_histogram(
 
 
 def _scatter(run: RunSource, a: str, b: str) -> Chart | None:
-    """Two structure metrics against each other, table by table."""
+    """Draw two structure metrics against each other, table by table."""
     keys = ["sample", "parser", "element", "pred"]
     left, right = (
         run.scores_by(metric).filter(pl.col("value").is_not_null()).select(*keys, pl.col("value").alias(side))
@@ -249,7 +251,7 @@ def _scatter(run: RunSource, a: str, b: str) -> Chart | None:
 
 
 def metric_key(metric: str) -> str:
-    """A metric in the key of a chart.
+    """Return a metric in the key of a chart.
 
     >>> metric_key("teds(structure_only=true)")
     'teds-structure-only-true'
@@ -258,7 +260,7 @@ def metric_key(metric: str) -> str:
 
 
 def reliability(run: RunSource, parser: RunParser) -> Chart | None:
-    """Precision by confidence, with the distribution of the confidences."""
+    """Return precision by confidence, with the distribution of the confidences."""
     bins = run.details("reliability", parser.name)
     if not bins:
         return None
@@ -278,7 +280,7 @@ def reliability(run: RunSource, parser: RunParser) -> Chart | None:
 
 
 def risk_over_coverage(run: RunSource) -> Chart | None:
-    """Which share is wrong if only the surest predictions are taken, by how many that are."""
+    """Draw the share of wrong predictions among the surest ones, by how many are taken."""
 
     def points(parser: str) -> Points:
         found: Points = (run.details("risk_coverage", parser) or {}).get("points") or ()
@@ -291,7 +293,7 @@ def risk_over_coverage(run: RunSource) -> Chart | None:
 
 
 def content_against_boxes(run: RunSource) -> Chart | None:
-    """Content-Jaccard over IoU for each predicted table."""
+    """Return content-Jaccard over IoU for each predicted table."""
     overlaps = predicted_overlaps(run)
 
     def points(parser: str) -> Points:
@@ -305,7 +307,7 @@ def content_against_boxes(run: RunSource) -> Chart | None:
 
 
 def predicted_overlaps(run: RunSource) -> pl.DataFrame:
-    """For each predicted table its overlap by `bbox` and by `content`; 0 without a match."""
+    """Return the overlap of each predicted table by `bbox` and by `content`; 0 without a match."""
     keys = ["sample", "parser", "pred"]
     single = run.scan("matches").filter(pl.col("pred").list.len() == 1)
     by_place, by_content = (

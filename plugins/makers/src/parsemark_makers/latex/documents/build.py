@@ -58,33 +58,33 @@ class Build:
 
     @property
     def missing_signs(self) -> frozenset[str]:
-        """Characters that a font lacks: its page shows a box for them, or nothing."""
+        """Return characters that a font lacks: its page shows a box for them, or nothing."""
         return frozenset(_MISSING_SIGN.findall(self.log))
 
     @property
     def in_columns(self) -> frozenset[int]:
-        """The pages that TeX sets in two columns, as the marks say."""
+        """Return the pages that TeX sets in two columns, as the marks say."""
         found = enumerate(_COLUMNS.findall(self.log), start=1)
         return frozenset(number for number, columns in found if columns == "2")
 
     @property
     def folder(self) -> Path:
-        """Where TeX runs."""
+        """Return where TeX runs."""
         return (self.root / self.main).parent
 
     @property
     def job(self) -> str:
-        """TeX's name for the document, which its text may show."""
+        """Return TeX's name for the document, which its text may show."""
         return PurePosixPath(self.main).stem
 
     @property
     def is_fatal(self) -> bool:
-        """Whether an error ended the last pass that cannot be passed over."""
+        """Return whether an error ended the last pass that cannot be passed over."""
         ended = "Fatal error occurred" in self.log or "Emergency stop" in self.log or "! " not in self.log
         return self.reason is not None and ended
 
     def run(self, begin: str = "", *, draft: bool = False) -> None:
-        """One pass, with more at the beginning if need be; errors are passed over."""
+        """Run one pass, with more at the beginning if need be; ignore errors."""
         same_each_time = pdflatex.REPRODUCIBLE if self.engine == "pdflatex" else ""
         result = pdflatex.compile_latex(
             f"{same_each_time}{begin}\\input{{{PurePosixPath(self.main).name}}}\n",
@@ -111,7 +111,7 @@ class Build:
         return ran.code == 0 and ran.exceeded is None
 
     def state(self) -> str:
-        """A hash of all that one pass hands to the next."""
+        """Return a hash of all that one pass hands to the next."""
         digest = hashlib.sha256()
         for path in sorted(self.folder.rglob("*")):
             if _STATES.fullmatch(path.suffix) and path.is_file():
@@ -126,7 +126,7 @@ def repair(build: Build, *, fatal: bool) -> bool:
 
 
 def _picture(build: Build) -> bool:
-    """A grey picture in the place of one that is broken: it ends pdfTeX."""
+    """Return a grey picture in the place of one that is broken: it ends pdfTeX."""
     match = _BROKEN_PICTURE.search(build.log)
     if match is None:
         return False
@@ -150,7 +150,7 @@ def _picture(build: Build) -> bool:
 
 
 def _metrics(build: Build) -> bool:
-    """The metrics of Cyrillic fonts, which TeX would ask a shell for."""
+    """Return the metrics of Cyrillic fonts, which TeX would ask a shell for."""
     made = False
     for name in list(dict.fromkeys(_NO_METRICS.findall(build.log)))[:MAX_FONTS]:
         target = build.folder / f"{name}.tfm"
@@ -165,7 +165,7 @@ def _metrics(build: Build) -> bool:
 
 
 def _bitmap_font(build: Build) -> bool:
-    """A font that only METAFONT has, drawn in the document's folder."""
+    """Return a font that only METAFONT has, drawn in the document's folder."""
     match = _BITMAP_FONT.search(build.log)
     if match is None:
         return False
@@ -239,13 +239,13 @@ _MISSING = (
 
 
 def missing_file(log: str) -> str | None:
-    """The first file that a run of TeX did not find."""
+    """Return the first file that a run of TeX did not find."""
     found = [(match.start(), match[1]) for pattern in _MISSING if (match := pattern.search(log))]
     return min(found)[1] if found else None
 
 
 def package_of(file: str) -> str | None:
-    """The Debian package that has a file, by its name.
+    """Return the Debian package that has a file, by its name.
 
     >>> package_of("IEEEtran.cls"), package_of("mine.sty")
     ('texlive-publishers', None)

@@ -63,7 +63,7 @@ class JoinedTable:
 
 
 def alignments(pages: Sequence[MarkedPage]) -> list[list[MarkedTable]]:
-    """The parts of each alignment that is a table or layout, in the order in which TeX began them.
+    """Return the parts of each alignment that is a table or layout, in the order in which TeX began them.
 
     Tables in the cells of a table belong to it; those in the cells of an alignment that is only layout (two
     tables beside each other) count for themselves.
@@ -96,7 +96,9 @@ def _n_filled(parts: Sequence[MarkedTable]) -> int:
 
 
 def is_table(parts: Sequence[MarkedTable]) -> bool:
-    """At least two rows and columns, text in at least four cells, and no figures: else it is layout."""
+    """Return whether it has at least two rows and columns, text in at least four cells, and no figures; else
+    it is layout.
+    """
     n_rows = sum(marked.n_rows for marked in parts)
     n_cols = max(marked.n_cols for marked in parts)
     pictures = max(marked.picture_share for marked in parts)
@@ -105,7 +107,9 @@ def is_table(parts: Sequence[MarkedTable]) -> bool:
 
 
 def is_to_sign(marked: MarkedTable) -> bool:
-    """Whether names stand under lines: at least every second row has nothing but leaders and lone lines."""
+    """Return whether names stand under lines: at least every second row has nothing but leaders and lone
+    lines.
+    """
     shown = ([cell for cell in row if cell.text or cell.ink is not None] for row in marked.rows)
     is_line = [all(_is_line(cell, marked.angle) for cell in row) for row in shown if row]
     return any(is_line) and 2 * sum(is_line) >= len(is_line)
@@ -119,14 +123,14 @@ def _is_line(cell: MarkedCell, angle: int) -> bool:
 
 
 def names_authors(marked: MarkedTable) -> bool:
-    """Whether people stand beside each other, with a row of their addresses below, and no lines."""
+    """Return whether people stand beside each other, with a row of their addresses below, and no lines."""
     rows = ([cell.text for cell in row if cell.text] for row in marked.rows[1:])
     has_addresses = any(len(texts) > 1 and all(map(_ADDRESS.search, texts)) for texts in rows)
     return has_addresses and not marked.rules
 
 
 def has_notes_of(marked: MarkedTable, others: Iterable[MarkedTable]) -> bool:
-    """Whether it explains the raised marks of a table that stands right above it."""
+    """Return whether it explains the raised marks of a table that stands right above it."""
     if marked.n_cols != 2:
         return False
     texts = [cell.text for cell in sorted(marked.cells, key=lambda c: c.row) if cell.col == 0]
@@ -145,7 +149,7 @@ def _is_above(other: MarkedTable, marked: MarkedTable) -> bool:
 
 
 def _raised_marks(marked: MarkedTable) -> set[str]:
-    """What stands above the line in its cells, and signs at their ends."""
+    """Return the raised marks in its cells, and signs at their ends."""
     raised: set[str] = set()
     for cell in marked.cells:
         for match in _RAISED.finditer(cell.text):
@@ -160,7 +164,9 @@ def join_tables(
     candidates: Sequence[TabularCandidate],
     missing_signs: frozenset[str] = frozenset(),
 ) -> Iterator[JoinedTable]:
-    """The truth of each part of each table; none of one that shows a box for a sign that its font lacks."""
+    """Yield the truth of each part of each table; none of one that shows a box for a sign that its font
+    lacks.
+    """
     whole = [[_without_caption(marked, is_long=len(parts) > 1) for marked in parts] for parts in tables]
     sources = _sources(whole, candidates)
     for number, (parts, plain) in enumerate(zip(tables, whole, strict=True)):
@@ -177,7 +183,7 @@ def join_tables(
 
 
 def _why_not(marked: MarkedTable, joined: JoinedTable, missing_signs: frozenset[str]) -> str:
-    """Why a table cannot be used: its place, or signs that the source says where the page shows a box."""
+    """Return why a table is unusable: its place, or signs in the source where the page shows a box."""
     if marked.leaves_page:
         return OVER_EDGE
     table = joined.element.table if joined.element is not None else None
@@ -210,8 +216,8 @@ def _join_parts(parts: Sequence[MarkedTable], candidate: TabularCandidate | None
 def _sources(
     tables: Sequence[Sequence[MarkedTable]], candidates: Sequence[TabularCandidate]
 ) -> dict[int, TabularCandidate]:
-    """The source of each table: the most alike find each other first, so that a table whose own source cannot
-    be read does not take that of another one.
+    """Return the source of each table: the most alike find each other first, so that a table whose own source
+    cannot be read does not take that of another one.
     """
     pairs: list[tuple[float, int, int]] = []
     for number, parts in enumerate(tables):
@@ -236,7 +242,9 @@ def _marked_rows(marked: MarkedTable) -> list[str]:
 
 
 def _without_caption(marked: MarkedTable, *, is_long: bool) -> MarkedTable:
-    """Long tables set their caption as a row of its own, and some say below each part that it goes on."""
+    """Drop rows of captions, and of notes below each part that a long table goes
+    on.
+    """
     ends = (0, marked.n_rows - 1 if is_long else 0)
     across = (cell for cell in marked.cells if cell.row in ends and cell.colspan == marked.n_cols)
     captions = {cell.row for cell in across if _CAPTION.match(cell.text)}
@@ -247,7 +255,7 @@ def _without_caption(marked: MarkedTable, *, is_long: bool) -> MarkedTable:
 def _rows_of(
     marked: MarkedTable, candidate: TabularCandidate, next_row: int
 ) -> tuple[MarkedTable, list[int]]:
-    """Which rows of the source stand in a part, and the part without its caption.
+    """Return the rows of the source in a part, and the part without its caption.
 
     A tabular has them all. A part of a longtable has a head, the next rows of the body, and a foot; its
     caption is set as a row, too.
@@ -272,7 +280,7 @@ def _rows_of(
 
 
 def _filled_rows(marked: MarkedTable) -> int:
-    """Rows with text in several cells, which no caption or note has."""
+    """Return rows with text in several cells, unlike captions and notes."""
     return sum(count > 1 for count in Counter(c.row for c in marked.cells if c.text).values())
 
 
@@ -287,7 +295,7 @@ def _without_rows(marked: MarkedTable, removed: set[int]) -> MarkedTable:
 
 
 def _box_of_rows(marked: MarkedTable, kept: Sequence[int]) -> Box:
-    """The ink of a table without that of the rows above and below those that are kept."""
+    """Return the ink of a table without that of the rows above and below those that are kept."""
     inks = [(cell.row, cell.ink.turned(marked.angle)) for cell in marked.cells if cell.ink is not None]
     top = max((ink.y1 for row, ink in inks if row < kept[0]), default=-inf)
     bottom = min((ink.y0 for row, ink in inks if row > kept[-1]), default=inf)
@@ -299,7 +307,9 @@ def _box_of_rows(marked: MarkedTable, kept: Sequence[int]) -> Box:
 def _join_table(
     marked: MarkedTable, candidate: TabularCandidate, rows: Sequence[int], number: int | None
 ) -> JoinedTable | None:
-    """The table with the grid of its source; None if TeX has another, or if a cell cannot be read at all."""
+    """Return the table with the grid of its source; None if TeX has another, or if a cell cannot be read at
+    all.
+    """
     grid = candidate.grid
     n_head = sum(grid.sections[row] in _HEAD for row in rows)
     if list(rows) != list(range(grid.n_rows)) or n_head:
@@ -329,7 +339,8 @@ def _join_table(
 
 
 def _has_other_numbers(cells: Iterable[tuple[Cell, Sequence[MarkedCell]]]) -> bool:
-    """Whether a cell shows another number than the source says: then it is the source of another table.
+    """Return whether a cell shows another number than the source says: then it is the source of another
+    table.
 
     It may show fewer figures: some are rounded away, or white to align the others.
     """
@@ -340,13 +351,16 @@ def _has_other_numbers(cells: Iterable[tuple[Cell, Sequence[MarkedCell]]]) -> bo
 
 
 def _cell_text(source: str, shown: Sequence[MarkedCell]) -> str | None:
-    """What the source says of a cell, with the numbers that the page has; None if the page shows another."""
+    """Return the text of a cell in the source, with the numbers of the page; None if the page shows
+    another.
+    """
     whole = filled(source, _seen(shown)) if PLACE in source else source
     return whole if whole is not None and _agrees(whole, "".join(c.text for c in shown)) else None
 
 
 def _agrees(source: str, shown: str) -> bool:
-    """Whether a cell shows the glyphs that the source says, in any order; unknown glyphs can be anything.
+    """Return whether a cell shows the glyphs that the source says, in any order; unknown glyphs can be
+    anything.
 
     A hyphen may be the division of a word at the end of a line; a stacked formula has signs in a line of text
     that the page draws or does not need.
@@ -364,7 +378,9 @@ def _seen(cells: Sequence[MarkedCell]) -> str:
 
 
 def _from_page(marked: MarkedTable, number: int | None, head: int | None) -> JoinedTable:
-    """The table as TeX set it, without its source; with the header rows that it repeats, if it is long."""
+    """Return the table as TeX set it, without its source; with the header rows that it repeats, if it is
+    long.
+    """
     marked = with_whole_numbers(marked)
     cells = []
     for c in marked.cells:
@@ -388,7 +404,7 @@ def _finished(
     *,
     has_head: bool = False,
 ) -> JoinedTable:
-    """The element; `has_head` if the source says for certain which rows are headers."""
+    """Return the element; `has_head` if the source says for certain which rows are headers."""
     table = without_unseen(table, marked)
     if not has_head:
         stated = 0 if marked.rules else table.header_rows

@@ -63,16 +63,16 @@ class Report(BaseModel):
 
     @property
     def failed(self) -> list[DocumentReport]:
-        """Documents that are not in the corpus."""
+        """Return documents that are not in the corpus."""
         return [d for d in self.documents if d.problem is not None]
 
     @property
     def used(self) -> list[DocumentReport]:
-        """Documents that are in the corpus."""
+        """Return documents that are in the corpus."""
         return [d for d in self.documents if d.problem is None]
 
     def notes(self) -> Iterator[str]:
-        """Say what was made, what was left out, and where to read more."""
+        """Yield notes on what was made, what was left out, and where to read more."""
         tables = counted(sum(d.tables for d in self.used), "table")
         yield f"{counted(len(self.used), 'document')}, {tables}"
         for document in self.failed:
@@ -231,7 +231,9 @@ def _sample(
 
 
 def _at_ink(element: Element, ink: PageInk) -> Element:
-    """The element with the box of its ink in the published PDF, where the marks moved a rule by a hair."""
+    """Return the element with the box of its ink in the published PDF, where the marks moved a rule by a
+    hair.
+    """
     if element.box is None:
         return element
     inside = ink.inside(element.box, MAX_SNAP)
@@ -241,5 +243,5 @@ def _at_ink(element: Element, ink: PageInk) -> Element:
 
 
 def _cut(element: Element, frame: Box) -> Element:
-    """The element with all boxes cut at the edges of a frame."""
+    """Return the element with all boxes cut at the edges of a frame."""
     return with_boxes(element, lambda box: box.clipped(frame).rounded())

@@ -50,7 +50,7 @@ class PageLook(NamedTuple):
 def page_looks(
     pdf: Path, tables: Mapping[int, Sequence[Box]], two_columns: Container[int] = ()
 ) -> dict[int, PageLook]:
-    """Columns, language and glyphs of each page; one with few words has the language of the document.
+    """Return columns, language and glyphs of each page; one with few words has the language of the document.
 
     The columns of `tables`, by page, are not those of the page; `two_columns` are pages that TeX sets so.
     """
@@ -81,7 +81,7 @@ def page_looks(
 
 
 def _prose(glyphs: Iterable[Glyph], tables: Sequence[Box]) -> list[Box]:
-    """The glyphs of a page that are in none of its tables, without the leaders of its lists."""
+    """Return the glyphs of a page that are in none of its tables, without the leaders of its lists."""
     shown = [g for g in glyphs if g.text.strip() and not g.generated]
     leaders: set[int] = set()
     for place, (one, other) in enumerate(pairwise(shown)):
@@ -92,26 +92,29 @@ def _prose(glyphs: Iterable[Glyph], tables: Sequence[Box]) -> list[Box]:
 
 
 def _is_half(glyphs: Iterable[Box], width: float) -> bool:
-    """Whether the lines of text of a page stand on one side of its middle, as on the last one of a paper."""
+    """Return whether the lines of text of a page stand on one side of its middle, as on the last one of a
+    paper.
+    """
     ends = [own for own, _ in _gaps_of_lines(glyphs, LONG)]
     sides = sum(x1 < 0.52 * width or x0 > 0.48 * width for x0, x1 in ends)
     return len(ends) >= MIN_HALF_LINES and sides >= 0.8 * len(ends)
 
 
 def keeps_to_columns(glyphs: Iterable[Box], width: float) -> bool:
-    """Whether most lines of a page stand on one side of its middle."""
+    """Return whether most lines of a page stand on one side of its middle."""
     lines = _gaps_of_lines(glyphs, 3)
     return len(lines) > 3 * _n_crossing(lines, width / 2)
 
 
 def _n_crossing(lines: Iterable[LineGaps], x: float) -> int:
-    """How many lines run over a place, by more than a little on both sides."""
+    """Return how many lines run over a place, by more than a little on both sides."""
     over = (gaps for (x0, x1), gaps in lines if x0 < x - 20 and x1 > x + 20)
     return sum(not any(a <= x <= b for a, b in gaps) for gaps in over)
 
 
 def in_reading_order(elements: Iterable[Element], width: float, *, in_columns: bool) -> list[Element]:
-    """From top to bottom, those beside each other from left to right; in columns, these one by one.
+    """Sort elements from top to bottom, those beside each other from left to right; in columns, these one by
+    one.
 
     What stands over both columns parts what is above it from what is below.
     """
@@ -138,7 +141,7 @@ def _along(band: Sequence[tuple[float, Element]]) -> list[Element]:
 
 
 def language_of(text: str) -> str | None:
-    """The language of a text by its script and its function words; None if it says too little.
+    """Return the language of a text by its script and its function words; None if it says too little.
 
     >>> language_of("The words of this sentence are in English, and it is for the test that we have it. " * 3)
     'english'
@@ -153,7 +156,7 @@ def language_of(text: str) -> str | None:
 
 
 def column_layout(glyphs: Iterable[Box], width: float) -> str:
-    """OmniDocBench's name for the columns of a page, by the lines of text that a gutter parts.
+    """Return OmniDocBench's name for the columns of a page, by the lines of text that a gutter parts.
 
     Lines on one side count, too, where both sides have some: beside a table or a figure there is no text.
     """
@@ -173,7 +176,7 @@ def column_layout(glyphs: Iterable[Box], width: float) -> str:
 
 
 def _lines(glyphs: Iterable[Box]) -> list[list[Box]]:
-    """The glyphs that stand beside each other, over the whole width of the page."""
+    """Return the glyphs that stand beside each other, over the whole width of the page."""
     lines: list[list[Box]] = []
     bottom = float("-inf")
     for box in sorted(glyphs, key=lambda b: b.centre[1]):
@@ -185,12 +188,12 @@ def _lines(glyphs: Iterable[Box]) -> list[list[Box]]:
 
 
 def _gaps_of_lines(glyphs: Iterable[Box], fewest: int) -> list[LineGaps]:
-    """The lines that have more than so many glyphs."""
+    """Return the lines that have more than so many glyphs."""
     return [_gaps(sorted(line, key=lambda b: b.x0)) for line in _lines(glyphs) if len(line) > fewest]
 
 
 def _gaps(line: Sequence[Box]) -> LineGaps:
-    """The extent of a line of text without numbers at its ends, and the wide gaps in it."""
+    """Return the extent of a line of text without numbers at its ends, and the wide gaps in it."""
     gaps = []
     start, end = line[0].x0, line[0].x1
     for box in line[1:]:
@@ -205,7 +208,9 @@ def _gaps(line: Sequence[Box]) -> LineGaps:
 
 
 def line_style(marked: MarkedTable) -> str:
-    """OmniDocBench's name for the lines of a table: all, some, those of a head and a frame, or none."""
+    """Return OmniDocBench's name for the lines of a table: all, some, those of a head and a frame, or
+    none.
+    """
     frame = marked.box.turned(marked.angle)
     flat = [(r.centre[1], r.x0, r.x1) for r in marked.rules if r.width > max(r.height, 2.0)]
     steep = [(r.centre[0], r.y0, r.y1) for r in marked.rules if r.height > r.width]
@@ -219,7 +224,7 @@ def line_style(marked: MarkedTable) -> str:
 
 
 def _long_lines(pieces: Iterable[tuple[float, float, float]], whole: float, *, gap: float) -> int:
-    """At how many places, to 1.5 points, a line covers more than half of the `whole` of a table.
+    """Count the places, to 1.5 points, where a line covers more than half of the `whole` of a table.
 
     A piece has a place, and reaches from somewhere to somewhere; pieces of a line are at most a `gap` apart.
     """
@@ -234,7 +239,7 @@ def _long_lines(pieces: Iterable[tuple[float, float, float]], whole: float, *, g
 
 
 def _longest(spans: Iterable[tuple[float, float]], gap: float) -> float:
-    """The length of the longest line that pieces make; where they overlap, they count once."""
+    """Return the length of the longest line that pieces make; where they overlap, they count once."""
     longest = length = 0.0
     reached = float("-inf")
     for start, end in sorted(spans):

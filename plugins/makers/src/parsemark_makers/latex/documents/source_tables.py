@@ -67,7 +67,9 @@ _SCRIPT = re.compile(r"[_^]\{(.*)\}|[_^](.)", re.DOTALL)
 
 
 def main_files(source: SourceDocument) -> list[str]:
-    r"""The files with `\documentclass` and its beginning, one or more, the most likely main one first."""
+    r"""Return the files with `\documentclass` and its beginning, one or more, the most likely main one
+    first.
+    """
     texts = {name: without_comments(text) for name, text in source.tex_files().items()}
     classes = {name: document_class(text)[0] for name, text in texts.items()}
     candidates = [name for name, own in classes.items() if own not in ("", "standalone", "subfiles")]
@@ -88,7 +90,7 @@ def main_files(source: SourceDocument) -> list[str]:
 
 
 def _file_of(match: re.Match[str]) -> str:
-    """The file that a command reads."""
+    """Return the file that a command reads."""
     name = match["file"] or match["bare"]
     name = name or (PurePosixPath(match["folder"].strip()) / match["part"]).as_posix()
     return name.strip().strip('"')
@@ -99,7 +101,7 @@ def _stem(name: str) -> str:
 
 
 def document_class(text: str) -> tuple[str, tuple[str, ...]]:
-    """Name and options of the class."""
+    """Return name and options of the class."""
     match = _CLASS.search(without_comments(text))
     if match is None:
         return "", ()
@@ -108,18 +110,18 @@ def document_class(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def class_of_log(log: str) -> str | None:
-    """The class that TeX says it used; one that the others are built on comes later."""
+    """Return the class that TeX says it used; one that the others are built on comes later."""
     match = re.search(r"^Document Class: (\S+)", log, re.MULTILINE)
     return match[1] if match else None
 
 
 def without_comments(text: str) -> str:
-    """The source without its comments; line ends stay."""
+    """Return the source without its comments; line ends stay."""
     return _LINE_COMMENT.sub(r"\1", text)
 
 
 def flattened(source: SourceDocument, main: str) -> str:
-    r"""The text of the document with each `\input` replaced by the file, as far as it is one of the
+    r"""Return the text of the document with each `\input` replaced by the file, as far as it is one of the
     document's.
     """
     files = {name: without_comments(text) for name, text in source.tex_files().items()}
@@ -154,11 +156,11 @@ class TabularCandidate:
 
     @cached_property
     def glyphs(self) -> str:
-        """Of all rows."""
+        """Return the glyphs of all rows."""
         return "".join(self.row_glyphs)
 
     def stands_on(self, page: str) -> bool:
-        """Whether the glyphs of a page hold most rows of the table."""
+        """Return whether the glyphs of a page hold most rows of the table."""
         rows = [row for row in self.row_glyphs if len(row) >= MIN_ROW]
         return len(rows) >= MIN_ROWS and sum(row in page for row in rows) > 0.5 * len(rows)
 
@@ -173,7 +175,7 @@ class Candidates:
 
 
 def read_candidates(source: SourceDocument, main: str) -> Candidates:
-    """The tables of the source; `array` is a formula here."""
+    """Return the tables of the source; `array` is a formula here."""
     whole = flattened(source, main)
     text = without_unset(whole)
     environments = find_environments(text)
@@ -196,8 +198,8 @@ def read_candidates(source: SourceDocument, main: str) -> Candidates:
 
 
 def without_unset(text: str) -> str:
-    r"""The text without what TeX passes over for certain: `\iffalse … \fi`, the other branch of `\iftrue`,
-    and `comment` environments.
+    r"""Return the text without what TeX passes over for certain: `\iffalse … \fi`, the other branch of
+    `\iftrue`, and `comment` environments.
 
     >>> without_unset(r"a \iffalse b\ifx\p\q c\fi d\else e \fi f \iftrue g \else h \fi i")
     'a e f g i'
@@ -225,7 +227,7 @@ def without_unset(text: str) -> str:
 
 
 def row_glyphs(grid: TexGrid) -> list[str]:
-    """The glyphs of each row."""
+    """Return the glyphs of each row."""
     rows = [""] * grid.n_rows
     for cell in print_cells(grid):
         rows[cell.row] += glyph_text(cell.text.replace(PLACE, ""))
@@ -233,8 +235,8 @@ def row_glyphs(grid: TexGrid) -> list[str]:
 
 
 def with_places(latex: str) -> str:
-    r"""The source with `PLACE` for each command of which only TeX knows what it prints, and each `\ifmmode`
-    decided.
+    r"""Return the source with `PLACE` for each command of which only TeX knows what it prints, and each
+    `\ifmmode` decided.
 
     >>> with_places(r"Ours~\citep[p.~2]{a} & x\footnotemark[1]").replace(PLACE, "?")
     'Ours~? & x\\footnotemark[1]'
@@ -271,7 +273,7 @@ def with_places(latex: str) -> str:
 
 
 def _branches(source: LatexSource, index: int, end: int) -> tuple[int, int | None]:
-    r"""The `\else` of a conditional, or else its `\fi`; and its `\fi`."""
+    r"""Return the `\else` of a conditional, or else its `\fi`; and its `\fi`."""
     otherwise: int | None = None
     depth = 0
     for here in range(index, end):
@@ -286,7 +288,7 @@ def _branches(source: LatexSource, index: int, end: int) -> tuple[int, int | Non
 
 
 def _behind(source: LatexSource, name: str, index: int, end: int) -> int | None:
-    """The index behind a command that prints what only TeX knows; None for another one."""
+    """Return the index behind a command that prints what only TeX knows; None for another one."""
     if name in _CITES_NOTHING:
         return None
     if name not in _SIGNATURES:
@@ -299,7 +301,8 @@ def _behind(source: LatexSource, name: str, index: int, end: int) -> int | None:
 
 
 def filled(text: str, shown: str) -> str | None:
-    """The text of a source with its places filled from what the page shows; None if the two do not fit.
+    """Return the text of a source with its places filled from what the page shows; None if the two do not
+    fit.
 
     >>> filled(f"mini_imagenet {PLACE}, 1/2{PLACE}", "mini imagenet [1], 1 2^a")
     'mini_imagenet [1], 1/2^a'
@@ -322,7 +325,9 @@ def filled(text: str, shown: str) -> str | None:
 
 
 def _put(written: str, mark: str, part: str) -> str:
-    """The text with a mark and what follows it; whether blanks stand around it is what the page says."""
+    """Return the text with a mark and what follows it; whether blanks stand around it is what the page
+    says.
+    """
     before, behind = mark[:1].isspace(), mark[-1:].isspace()
     mark = mark.strip()
     kept = written.rstrip()
@@ -338,7 +343,9 @@ def _put(written: str, mark: str, part: str) -> str:
 
 
 def _spans(parts: Sequence[str], shown: str) -> list[tuple[int, int]] | None:
-    """From where to where the glyphs of each part reach: the first begins the cell, and the last ends it."""
+    """Return the start and end of the glyphs of each part: the first begins the cell, and the last ends
+    it.
+    """
     first, last = _length_at(parts[0], shown, is_start=True), _length_at(parts[-1], shown, is_start=False)
     if first is None or last is None or first + last > len(shown):
         return None
@@ -353,7 +360,7 @@ def _spans(parts: Sequence[str], shown: str) -> list[tuple[int, int]] | None:
 
 
 def _length_at(part: str, shown: str, *, is_start: bool) -> int | None:
-    """How many glyphs at the start or the end are those of a part, in any order."""
+    """Return how many glyphs at the start or the end are those of a part, in any order."""
     for way in _ways(part):
         own = shown[: len(way)] if is_start else shown[len(shown) - len(way) :]
         if sorted(own) == sorted(way):

@@ -61,12 +61,12 @@ class LatexDocument:
 
     @property
     def name(self) -> str:
-        """The name of the document in the corpus."""
+        """Return the name of the document in the corpus."""
         return self.source.name
 
     @cached_property
     def candidates(self) -> Candidates:
-        """The tables of the source."""
+        """Return the tables of the source."""
         return read_candidates(self.source, self.main)
 
 
@@ -120,7 +120,7 @@ def _difference(one: Sequence[Glyph], other: Sequence[Glyph]) -> str | None:
 
 
 def _farthest(one: Sequence[Glyph], other: Sequence[Glyph]) -> float:
-    """How far apart the same glyphs stand at most, each with the nearest one left."""
+    """Return how far apart the same glyphs stand at most, each with the nearest one left."""
     places: dict[tuple[str, int, int], list[Glyph]] = defaultdict(list)
     for glyph in other:
         places[glyph.text, round(glyph.box.x0), round(glyph.box.y0)].append(glyph)
@@ -146,7 +146,7 @@ def _distance(one: Glyph, other: Glyph) -> float:
 
 
 def _unmarked(pages: Sequence[MarkedPage]) -> dict[int, str]:
-    """Pages with a table that the marks do not see, from its beginning to its end."""
+    """Return pages with a table that the marks do not see, from its beginning to its end."""
     found: dict[int, str] = {}
     is_open, name = False, ""
     for page in pages:
@@ -159,7 +159,7 @@ def _unmarked(pages: Sequence[MarkedPage]) -> dict[int, str]:
 
 
 def plain_main(root: Path, main: str) -> str:
-    r"""The main file under a name that TeX can be given: itself, or a copy.
+    r"""Return the main file under a name that TeX can be given: itself, or a copy.
 
     `\input` cannot read a name with `%`, `"` or `\` in it, and programs take one that begins with `-` for an
     option. What belongs to the file by its name, such as a bibliography, is copied with it.
@@ -174,7 +174,7 @@ def plain_main(root: Path, main: str) -> str:
 
 
 def build_clean(root: Path, main: str, text: str) -> tuple[Build, Path]:
-    """The document as it is to be published; LatexError says why there is no PDF."""
+    """Return the document as it is to be published; LatexError says why there is no PDF."""
     engines = _engines(text, (root / main).parent)
     for engine in engines:
         build = Build(root, main, engine)
@@ -228,7 +228,9 @@ def _finish(build: Build) -> Path:
 
 
 def _engines(text: str, folder: Path) -> list[str]:
-    """The programs to try, in order: what the author names, else pdfLaTeX, and those for Unicode fonts."""
+    """Return the programs to try, in order: what the author names, else pdfLaTeX, and those for Unicode
+    fonts.
+    """
     others = ["lualatex", "xelatex"] if "\\directlua" in text else ["xelatex", "lualatex"]
     magic = _MAGIC.search(text[:2000])
     named = magic[1].lower() if magic else _engine_of_latexmk(folder)
@@ -237,7 +239,7 @@ def _engines(text: str, folder: Path) -> list[str]:
 
 
 def _engine_of_latexmk(folder: Path) -> str | None:
-    """The program that the settings of latexmk name; they are read, never run."""
+    """Return the program that the settings of latexmk name; they are read, never run."""
     for name in ("latexmkrc", ".latexmkrc"):
         path = folder / name
         if path.is_file():
@@ -252,19 +254,21 @@ def _engine_of_latexmk(folder: Path) -> str | None:
 
 
 def _wants_other_engine(build: Build) -> bool:
-    """Whether the errors say that another program is needed, or a font is missing that others do without."""
+    """Return whether the errors say that another program is needed, or a font is missing that others do
+    without.
+    """
     wants = _OTHER_ENGINE.search("\n".join(_ERROR.findall(build.log))) is not None
     return wants or _lacks_a_font(build) if build.is_fatal else wants and build.engine == "pdflatex"
 
 
 def _lacks_a_font(build: Build) -> bool:
-    """Whether pdfTeX has not found a font; the programs for Unicode fonts take others."""
+    """Return whether pdfTeX has not found a font; the programs for Unicode fonts take others."""
     missing = missing_file(build.log)
     return build.engine == "pdflatex" and missing is not None and "." not in missing
 
 
 def _why(log: str, reason: str | None = None) -> str:
-    """Why there is no PDF, and which package would help."""
+    """Return why there is no PDF, and which package would help."""
     if reason is not None and _LIMIT.match(reason):
         return reason
     file = missing_file(log)
@@ -278,7 +282,7 @@ def _why(log: str, reason: str | None = None) -> str:
 
 
 def _problems(log: str) -> Iterator[str]:
-    """What a reader should know about a document that has a PDF."""
+    """Yield warnings about a document that has a PDF."""
     errors = re.findall(r"^! ?(.*)", log, re.MULTILINE)
     if errors:
         yield f"compiles with {counted(len(errors), 'error')}; the first: {first_error(log)}"
@@ -292,7 +296,7 @@ def _problems(log: str) -> Iterator[str]:
 
 
 def _where(file: str) -> str:
-    """Which Debian package has a file, and what installs it."""
+    """Return the Debian package that has a file, and the command that installs it."""
     package = package_of(file)
     how = f": {pdflatex.FONTS_EXTRA}" if package == "texlive-fonts-extra" else ""
     return f"Debian's {package} has it{how}" if package else ""

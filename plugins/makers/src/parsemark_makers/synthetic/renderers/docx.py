@@ -90,7 +90,7 @@ def convert(folder: Path, names: list[str], profile: Path, *, of: str = "docx", 
 
 
 def _remove_dead_sockets() -> None:
-    """What LibreOffice must leave behind in `/tmp`, where it may remove nothing."""
+    """Remove the sockets that LibreOffice leaves in `/tmp`, where it may remove nothing."""
     for path in Path("/tmp").glob("OSL_PIPE_*"):
         with socket.socket(socket.AF_UNIX) as asked, contextlib.suppress(OSError):
             if asked.connect_ex(str(path)) == errno.ECONNREFUSED:

@@ -39,7 +39,7 @@ class DocxWriter:
                 self._bars(index, block)
 
     def bytes(self) -> bytes:
-        """The file."""
+        """Return the file."""
         stream = io.BytesIO()
         self.document.save(stream)
         return stream.getvalue()
@@ -196,7 +196,9 @@ class DocxWriter:
 
 
 def column_widths(block: TableBlock, available: float) -> list[float]:
-    """Widths in points, guessed from the longest line of each column; columns of text take what is left."""
+    """Return widths in points, guessed from the longest line of each column; columns of text take what is
+    left.
+    """
     draft, look = block.layout.draft, block.look
     widest = [20.0] * draft.n_cols
     for cell in block.layout.cells.values():
@@ -235,7 +237,7 @@ def _margins(table: Any, x: float, y: float) -> None:
 
 
 def _borders(block: TableBlock, cell: Placed) -> Any:
-    """Sizes are eighths of a point."""
+    """Return the borders; sizes are eighths of a point."""
     sides, borders = block.borders(cell), _element("w:tcBorders")
     for side in ("top", "left", "bottom", "right"):
         if side in sides:

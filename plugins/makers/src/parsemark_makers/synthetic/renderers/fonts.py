@@ -22,14 +22,14 @@ SYMBOLS = ("Noto Sans Math", "Noto Sans Symbols", "Noto Sans Symbols2")
 
 
 def families(draft: DocumentDraft) -> tuple[str, ...]:
-    """The fonts of a draft, in the order in which characters are looked for."""
+    """Return the fonts of a draft, in the order in which characters are looked for."""
     latin = "Noto Serif" if draft.look.serif else "Noto Sans"
     own = OWN.get(draft.words.code)
     return (*((own[draft.look.serif],) if own else ()), latin, *SYMBOLS)
 
 
 def font_files(wanted: Iterable[str]) -> list[Path]:
-    """The files of font families; raises MakingError with the packages that have them."""
+    """Return the files of font families; raises MakingError with the packages that have them."""
     found = []
     for family in dict.fromkeys(wanted):
         start = re.sub(" (SC|JP|KR)$", "", family).replace(" ", "")

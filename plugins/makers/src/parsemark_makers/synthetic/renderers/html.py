@@ -102,7 +102,7 @@ def main() -> None:
 
 
 def document(draft: DocumentDraft, *, paged: bool) -> str:
-    """The draft as HTML: with pages and keys for printing, or plain, for parsers that read HTML."""
+    """Return the draft as HTML: with pages and keys for printing, or plain, for parsers that read HTML."""
     look = draft.look
     width, height = look.page_size
     fonts = ", ".join(f"'{family}'" for family in families(draft))
@@ -204,7 +204,7 @@ class _HtmlWriter:
 
 
 def _borders(block: TableBlock, cell: Placed) -> list[str]:
-    """The lines of a cell; thick ones are those of the table."""
+    """Return the lines of a cell; thick ones are those of the table."""
     thin = "0.6px solid #000"
     if block.look.line == FULL:
         return [f"border: {thin}"]

@@ -51,7 +51,7 @@ def render(drafts: list[DocumentDraft], folder: Path) -> list[Rendered]:
 
 
 def set_sources(jobs: list[list[Any]], folder: Path) -> list[Any]:
-    """What each source says in its metadata `<places>`, set as a PDF beside it.
+    """Typeset each source as a PDF beside it and return its metadata `<places>`.
 
     A job is a name, a path and folders of fonts.
     """
@@ -78,7 +78,7 @@ def main() -> None:
 
 @lru_cache(maxsize=4)
 def _fonts(folders: tuple[str, ...]) -> Any:
-    """The fonts of some folders; to find them costs as much as to set a page."""
+    """Return the fonts of some folders; to find them costs as much as to set a page."""
     fonts = import_module("typst").Fonts
     return fonts(include_system_fonts=False, font_paths=list(folders))
 
@@ -222,7 +222,9 @@ class _TypstWriter:
 
 
 def _columns(block: TableBlock) -> list[str]:
-    """Columns of text share what is left; a table over the full width stretches its first column of words."""
+    """Share the remaining width among columns of text; a table over the full width stretches its first column
+    of words.
+    """
     alignments = block.layout.draft.alignments
     widths = ["1fr" if a.startswith("p") else "auto" for a in alignments]
     if block.look.full_width and "1fr" not in widths:

@@ -55,7 +55,7 @@ class SheetPlan(NamedTuple):
     columns: tuple[tuple[Block, ...], ...]
 
     def blocks(self) -> list[Block]:
-        """In reading order."""
+        """Return the blocks in reading order."""
         return [*self.wide, *(block for column in self.columns for block in column)]
 
 
@@ -68,7 +68,9 @@ class Packer:
         self.writer = LatexWriter(draft)
 
     def fit_table(self, block: TableBlock, height: float) -> tuple[TableBlock, bool, float] | None:
-        """A table scaled to fit into a height, whether it takes all columns, and its own height; or None."""
+        """Return a table scaled to fit into a height, whether it takes all columns, and its own height; or
+        None.
+        """
         natural = self.sizes[self.writer.natural(block)]
         width, tall = natural[::-1] if block.rotate else natural
         wide = self.look.columns > 1 and width > self.look.column_width
@@ -82,7 +84,9 @@ class Packer:
         return replace(block, scale=scale), wide, beside + gap(self.look) + tall * scale
 
     def page(self, sheet: SheetDraft, *, all_tables: bool) -> SheetPlan:
-        """A page with the wanted tables (at least one, if not all must be there), and text in the rest."""
+        """Return a page with the wanted tables (at least one, if not all must be there), and text in the
+        rest.
+        """
         look = self.look
         free = [look.text_height] * look.columns
         wide: list[Block] = []
@@ -108,7 +112,7 @@ class Packer:
         return SheetPlan(tuple(wide), tuple(map(self._column, free, placed)))
 
     def in_order(self) -> list[SheetPlan]:
-        """Pages of one column with all blocks in the order of the draft."""
+        """Lay out pages of one column with all blocks in the order of the draft."""
         pages: list[list[Block]] = []
         room = 0.0
         for text in self.texts:
@@ -128,12 +132,12 @@ class Packer:
         return [SheetPlan((), (tuple(page),)) for page in pages]
 
     def height(self, block: Block) -> float:
-        """Height of a block with the gap that follows it, and of its footnote."""
+        """Return the height of a block with the gap that follows it, and of its footnote."""
         units = self.writer.in_column(block)
         return sum(self.sizes[unit].height for unit in units) + GAP_INSIDE * (len(units) - 1) + gap(self.look)
 
     def take(self, room: float) -> list[Block]:
-        """Blocks from the front of the texts, as many as fit."""
+        """Return blocks from the front of the texts, as many as fit."""
         taken: list[Block] = []
         room -= SPARE
         index = 0
@@ -150,7 +154,7 @@ class Packer:
         return taken
 
     def _column(self, room: float, tables: Sequence[Block]) -> tuple[Block, ...]:
-        """Tables with as much text around them as the room takes; none right below a heading."""
+        """Return tables with as much text around them as the room takes; none right below a heading."""
         mixed = self.take(room)
         for table in tables:
             places = [i for i in range(len(mixed) + 1) if i == 0 or not _is_heading(mixed[i - 1])]
@@ -167,7 +171,7 @@ def _room_below(block: Block) -> float:
 
 
 def boxes_to_measure(draft: DocumentDraft, tables: Iterable[TableBlock]) -> list[str]:
-    """All boxes whose size must be known before a document can be packed."""
+    """Return all boxes whose size must be known before a document can be packed."""
     writer, look = LatexWriter(draft), draft.look
     found: list[str] = []
     for block in (*draft.blocks, *tables):
@@ -268,7 +272,7 @@ class _Setting:
         return "".join(parts)
 
     def _long_body(self, packer: Packer) -> _Body:
-        """A table over all pages of the document, with text before and after it."""
+        """Return a table over all pages of the document, with text before and after it."""
         height = self.look.text_height
         packer.texts = [b for b in packer.texts if not (isinstance(b, TextBlock) and b.note.runs)]
         room = height * packer.rng.uniform(0.15, 0.5)
@@ -301,7 +305,7 @@ class _Setting:
         return replace(block, layout=block.layout.part(range(head + keep)))
 
     def _page_style(self) -> str:
-        """Heads and feet with their marks."""
+        """Return heads and feet with their marks."""
 
         def block(kind: int, content: str) -> str:
             return rf"\pmblock{{\number\numexpr{PAGE_MARKS}+\value{{page}}*10+{kind}\relax}}{{{content}}}"
@@ -381,7 +385,7 @@ def _places(draft: DocumentDraft, pages: Sequence[MarkedPage], keys: dict[int, s
 def _cells(
     index: int, block: TableBlock, marked: MarkedTable, page: int, rows: Sequence[int] | None = None
 ) -> Iterator[Place]:
-    """The cells of a table, or of some rows of it; raises if TeX's grid is another one."""
+    """Yield the cells of a table, or of some rows of it; raises if TeX's grid is another one."""
     layout = block.layout if rows is None else block.layout.part(rows)
     wanted, found = set(map(slot, layout.cells.values())), marked.slots
     if (layout.n_rows, layout.draft.n_cols) != (marked.n_rows, marked.n_cols) or wanted != found:

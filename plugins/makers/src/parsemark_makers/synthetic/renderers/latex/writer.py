@@ -40,7 +40,7 @@ class LatexWriter:
         self.look, self.keys = draft.look, keys
 
     def units(self, index: int, block: Block, width: float) -> list[str]:
-        """The boxes of a block, one below the other; its footnote is not among them."""
+        """Return the boxes of a block, one below the other; its footnote is not among them."""
         if isinstance(block, TextBlock):
             return [self._text(index, block, width)]
         if isinstance(block, FormulaBlock):
@@ -53,35 +53,35 @@ class LatexWriter:
         return [table, *notes, *captions] if block.caption_below else [*captions, table, *notes]
 
     def beside(self, index: int, block: FigureBlock | TableBlock, width: float) -> list[str]:
-        """Caption and notes, as far as there are any."""
+        """Return caption and notes, as far as there are any."""
         parts = [("caption", block.caption, r"\small\noindent\centering ")]
         if isinstance(block, TableBlock):
             parts.append(("notes", block.notes, r"\footnotesize\noindent "))
         return [self._broken(f"{index}.{key}", p.latex, width, before) for key, p, before in parts if p.runs]
 
     def in_column(self, block: Block) -> list[str]:
-        """What makes the height of a block that stands in a column: its boxes, and its footnote."""
+        """Return the parts that make up the height of a block in a column: its boxes, and its footnote."""
         units = self.units(0, block, self.look.column_width)
         if isinstance(block, TextBlock) and block.note.runs:
             units.append(self.footnote(0, block, self.look.column_width))
         return units
 
     def footnote(self, index: int, block: TextBlock, width: float) -> str:
-        """A note at the foot of the page, under a short rule that is not part of it."""
+        """Return a note at the foot of the page, under a short rule that is not part of it."""
         rule = r"\hbox{\vrule height0.4pt width60pt}\nointerlineskip\kern3pt"
         box = self._broken(f"{index}.note", block.note.latex, width, r"\footnotesize\noindent ")
         return rf"\vbox{{{rule}{box}}}"
 
     def natural(self, block: TableBlock) -> str:
-        """A table alone, for measuring."""
+        """Return a table alone, for measuring."""
         return rf"\hbox{{{setting(block)}\pmblock{{0}}{{{self.table_latex(block)}}}}}"
 
     def table_latex(self, block: TableBlock) -> str:
-        """A tabular environment."""
+        """Return a tabular environment."""
         return tabular(block.layout, block.look.line, self.look.column_width)
 
     def block(self, key: str, body: str) -> str:
-        """A body in its mark."""
+        """Return a body in its mark."""
         mark = 0
         if self.keys is not None:
             mark = len(self.keys) + 1
@@ -89,7 +89,7 @@ class LatexWriter:
         return rf"\pmblock{{{mark}}}{{{body}}}"
 
     def _broken(self, key: str, content: str, width: float, before: str) -> str:
-        """A box of the given width around text that is broken into lines."""
+        """Return a box of the given width around text that is broken into lines."""
         return self.block(key, rf"\vbox{{\pmbody{{{width:.3f}bp}}{before}{content}\par}}")
 
     def _text(self, index: int, block: TextBlock, width: float) -> str:
@@ -122,7 +122,7 @@ class LatexWriter:
         return rf"\hbox to {width:.3f}bp{{\hss{self.block(str(index), picture)}\hss}}"
 
     def _table(self, index: int, block: TableBlock, width: float) -> str:
-        """The table in its final form: scaled or rotated, in the middle of the column."""
+        """Return the table in its final form: scaled or rotated, in the middle of the column."""
         body = self.block(str(index), self.table_latex(block))
         if block.scale < 1:
             body = rf"\scalebox{{{block.scale:.4f}}}{{{body}}}"
@@ -132,7 +132,7 @@ class LatexWriter:
 
 
 def setting(block: TableBlock) -> str:
-    """Font size, column separation and row stretch of a table."""
+    """Return font size, column separation and row stretch of a table."""
     look, stretch = block.look, 0.8 + block.look.pad_y / 10
     return (
         rf"\fontsize{{{look.size}}}{{{look.size * 1.2:.1f}}}\selectfont"
@@ -174,13 +174,13 @@ def _boxes(block: FigureBlock, across: float, high: float) -> str:
 
 
 def tabular(layout: Layout, line: str, width: float) -> str:
-    """A tabular environment; columns of running text share the `width` of a column of the page."""
+    """Return a tabular environment; columns of running text share the `width` of a column of the page."""
     spec, head, body = _parts(layout, line, width)
     return f"\\begin{{tabular}}{{{spec}}}\n{head}{body}\\end{{tabular}}"
 
 
 def longtable(layout: Layout, line: str, width: float) -> str:
-    """A longtable environment with a head that repeats on each page."""
+    """Return a longtable environment with a head that repeats on each page."""
     spec, head, body = _parts(layout, line, width)
     foot = {FULL: "\\hline\n", BOOKTABS: "\\bottomrule\n", PARTIAL: "\\hline\n", NONE: ""}[line]
     body = body.removesuffix(foot)
@@ -202,7 +202,9 @@ def _column_spec(layout: Layout, line: str, width: float) -> str:
 
 
 def _parts(layout: Layout, line: str, width: float) -> tuple[str, str, str]:
-    """The argument of the environment, the header rows with their rules, and the body with its rules."""
+    """Return the argument of the environment, the header rows with their rules, and the body with its
+    rules.
+    """
     head = layout.draft.header_rows
     top = {FULL: "\\hline\n", BOOKTABS: "\\toprule\n", PARTIAL: "\\hline\n", NONE: ""}[line]
     bottom = {FULL: "", BOOKTABS: "\\bottomrule\n", PARTIAL: "\\hline\n", NONE: ""}[line]
@@ -241,7 +243,7 @@ def _cell(layout: Layout, cell: Placed, line: str) -> str:
 
 
 def _rule_below(layout: Layout, row: int, line: str) -> str:
-    """The rule below a row of the head, or of the body but for its end."""
+    """Return the rule below a row of the head, or of the body but for its end."""
     head = layout.draft.header_rows
     if line == FULL:
         return _hline(layout, row)
@@ -259,7 +261,7 @@ def _rule_below(layout: Layout, row: int, line: str) -> str:
 
 
 def _hline(layout: Layout, row: int) -> str:
-    """A full line, or pieces of it that leave out the cells that go on in the next row."""
+    """Return a full line, or pieces of it that leave out the cells that go on in the next row."""
     going_on = [c for c in layout.cells.values() if c.row <= row < c.row + c.rowspan - 1]
     if not going_on:
         return "\\hline\n"
@@ -278,7 +280,7 @@ NO_HYPHENS = r"\makeatletter\language\l@nohyphenation\makeatother\emergencystret
 
 
 def opening(look: Look) -> str:
-    """What follows the precompiled preamble."""
+    """Return the source that follows the precompiled preamble."""
     size = f"\\makeatletter\\input{{size{look.size}.clo}}\\makeatother"
     if look.document_class == "scrartcl":
         size = f"\\KOMAoptions{{fontsize={look.size}pt}}"
@@ -295,5 +297,5 @@ def opening(look: Look) -> str:
 
 
 def gap(look: Look) -> float:
-    """Space between blocks."""
+    """Return the space between blocks."""
     return 8.0 if look.indent else 11.0
