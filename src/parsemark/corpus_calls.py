@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -126,6 +126,7 @@ def corpus_check(
     run: str | Path | None = None,
     out: str | Path | None = None,
     apply: str | Path | None = None,
+    disputes: str | Path | None = None,
     strict: bool = False,
     progress: Progress | None = None,
 ) -> CheckReport | Audit | Corrected:
@@ -136,6 +137,8 @@ def corpus_check(
         run: Run of several parsers: find truth cells that independent parsers contradict.
         out: Folder for `audit.html` and `corrections.json` (with `run`), or for the copy (with `apply`).
         apply: File of corrections: write a copy of the corpus with them to `out`.
+        disputes: File from "This truth is wrong" in a report: also list its entries. With `run`, score the
+            run without the disputed elements as well.
         strict: Raise an error if any part of the corpus is unreadable.
         progress: Called with the number of pages that are done.
 
@@ -150,15 +153,24 @@ def corpus_check(
         if out is None:
             raise UsageError("--apply writes a corrected copy of the corpus: name its folder with --out.")
         return correct_corpus(opened, Path(apply), Path(out), tell)
+    from parsemark.corpora.disputes import read_disputes
+
+    entries = () if disputes is None else read_disputes(Path(disputes), opened.keys)
     if run is None:
         from parsemark.corpora.check import check_corpus
 
-        return check_corpus(opened, tell)
+        report = check_corpus(opened, tell)
+        report.disputes = [str(entry) for entry in entries]
+        return report
     from parsemark.choosing.audit import audit_run
+    from parsemark.engine.scoring.disputed import score_without
     from parsemark.report.audit_page import write_audit
     from parsemark.store import Run
 
-    audit = audit_run(opened, Run.open(run), tell)
+    opened_run = Run.open(run)
+    audit = audit_run(opened, opened_run, tell)
+    if disputes is not None:
+        audit = replace(audit, disputed=score_without(opened_run, entries))
     if out is not None:
         write_audit(opened, audit, Path(out))
     return audit
@@ -176,13 +188,6 @@ def croissant(corpus: str | Path | Corpus) -> dict[str, Any]:
     from parsemark.corpora.croissant import describe_corpus
 
     return describe_corpus(api.open_corpus(corpus))
-
-
-def disputes_of(corpus: Corpus, file: Path) -> list[str]:
-    """Return the entries of a file of disputed truths, in words."""
-    from parsemark.corpora.disputes import read_disputes
-
-    return [str(dispute) for dispute in read_disputes(file, (sample.id for sample in corpus.samples()))]
 
 
 def truth_status(sample: Sample) -> str:

@@ -55,6 +55,12 @@ def _check() -> Any:
     return CheckReport
 
 
+def _audit() -> Any:
+    from parsemark.choosing.audit import Audit
+
+    return Audit
+
+
 def _info() -> Any:
     from parsemark.corpora.describe import CorpusInfo
 
@@ -82,6 +88,9 @@ RESULTS: dict[str, ResultFormat] = {
     "choose": ResultFormat(1, "`choose --json`, and choice.json: the candidates and what to label.", _choice),
     "corpus-check": ResultFormat(
         1, "`corpus check --json`: problems of a corpus.", _check, {"is_faithful": "boolean"}
+    ),
+    "corpus-audit": ResultFormat(
+        1, "`corpus check --run --json`: cells that parsers contradict, scores without disputes.", _audit
     ),
     "corpus-info": ResultFormat(1, "`corpus info --json`: what a corpus holds.", _info),
     "verify": ResultFormat(

@@ -37,7 +37,6 @@ COMMAND_ONLY = {
     "gate outs": "writes the printed result to files",
     "gate pictures": "draws the pages of `result.worse`",
     "gate link": "where printed links lead",
-    "corpus check disputes": "listed beside the result",
     "corpus info pages": "prints `load_corpus(spec).samples()`",
     "corpus info tags": "prints the structure tree of a PDF",
     "corpus info picture": "draws a page",

@@ -15,6 +15,7 @@ from rapidfuzz.distance import LCSseq, Levenshtein
 
 from parsemark.consensus.agreement import measure_agreement
 from parsemark.corpora import Corpus
+from parsemark.engine.scoring.disputed import WithoutDisputed
 from parsemark.errors import PdfError, UsageError
 from parsemark.formats.notation import compact, fold_notation
 from parsemark.kernels import kernel
@@ -101,6 +102,7 @@ class Audit:
     n_pages: int
     n_cells: int
     families: tuple[tuple[str, ...], ...]
+    disputed: WithoutDisputed | None = None  # scores without disputed truths, where a file of them is given
 
 
 def audit_run(corpus: Corpus, run: Run, progress: Callable[[int], None] | None = None) -> Audit:

@@ -74,6 +74,7 @@ class Corpus:
     with its raw output. FormatError if the file is not of that form."""
     broken: tuple[Sample, ...] = ()
     """First pages of PDFs that cannot be opened here: no samples, but a run tries its parsers on them."""
+    issues: str | None = None  # address of the page where errors of the truth are reported
 
     @classmethod
     def of(

@@ -91,6 +91,7 @@ class CheckReport(PageFigures):
     harmless: set[str] = field(default_factory=set)  # causes of disagreement that are no fault of the truth
     measured: list[str] = field(default_factory=list)  # scores of added checks, a line each
     notes: list[str] = field(default_factory=list)  # why something was not checked
+    disputes: list[str] = field(default_factory=list)  # truths that a reader of a report called wrong
 
     @property
     def ok(self) -> bool:

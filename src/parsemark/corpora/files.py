@@ -62,7 +62,8 @@ def load_folder(root: Path) -> Corpus:
         said = f"{why}: it was edited since. Its hash is now {hash_now[:12]}, not {manifest.hash[:12]}."
         remarks.append(Remark("truth", said, left_out=False))
     named, read = (manifest.name, manifest.version, hash_now, root), partial(read_sample, root)
-    return Corpus(*named, keys, read, manifest.licence, remarks=tuple(remarks))
+    about = {"remarks": tuple(remarks), "issues": manifest.issues}
+    return Corpus(*named, keys, read, manifest.licence, **about)
 
 
 def read_manifest(root: Path) -> CorpusFile:

@@ -30,6 +30,8 @@ class CorpusFile(Strict):
     version: str = "1"
     licence: str = "unknown"
     description: str = ""
+    issues: str | None = Field(default=None, pattern=r"^https://[^\s\"'<>]+$", max_length=500)
+    """Address of the page where errors of the truth are reported."""
     generator: str | None = None  # what made it, with its version (`parsemark 0.1.0 synthetic 1`)
     seed: int | None = None
     settings: dict[str, Any] = Field(default_factory=dict)  # the options it was made with

@@ -13,6 +13,7 @@ from parsemark.corpora import Corpus
 from parsemark.errors import PdfError
 from parsemark.model import Sample
 from parsemark.pdf import render_page
+from parsemark.plain_words import INTERVAL
 from parsemark.report.site import data_uri, standalone_page
 from parsemark.system.files import make_folder, write_text
 
@@ -25,7 +26,8 @@ def write_audit(corpus: Corpus, audit: Audit, folder: Path) -> list[Path]:
     """Write `audit.html` and `corrections.json`; returns their paths."""
     make_folder(folder)
     rows = [{"suspicion": s, "picture": _picture(corpus.read(s.sample), s)} for s in audit.suspicions[:SHOWN]]
-    write_text(folder / "audit.html", standalone_page("audit.html", corpus=corpus, audit=audit, rows=rows))
+    values = {"corpus": corpus, "audit": audit, "rows": rows, "interval": INTERVAL}
+    write_text(folder / "audit.html", standalone_page("audit.html", **values))
     corrections = json.dumps(_corrections(corpus, audit.suspicions), indent=2, ensure_ascii=False)
     write_text(folder / "corrections.json", corrections + "\n")
     return [folder / "audit.html", folder / "corrections.json"]

@@ -87,7 +87,11 @@ def page_list(source: RunSource, images: set[int]) -> dict[str, object]:
         "images": sorted(images) if len(images) < len(samples) else True,
         "attributes": _columns(list(source.attributes.values())),
         "seen": list(TRAITS.values()),
-        "corpus": {"name": source.corpus, "hash": source.manifest.corpus.hash},
+        "corpus": {
+            "name": source.corpus,
+            "hash": source.manifest.corpus.hash,
+            "issues": source.manifest.corpus.issues,
+        },
         "parsers": [{"name": p.name, "colour": p.colour, "href": p.href} for p in source.parsers],
     }
 

@@ -32,6 +32,8 @@ class CorpusEntry(_StrictModel):
     hash: str
     spec: str
     n_samples: int
+    issues: str | None = Field(default=None, pattern=r"^https://[^\s\"'<>]+$", max_length=500)
+    """Address of the page where errors of the truth are reported."""
 
 
 class ParserEntry(_StrictModel):

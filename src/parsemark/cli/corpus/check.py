@@ -41,7 +41,11 @@ def check(
         Option(metavar="CORRECTIONS", help="Write a copy with the corrections of this file to --out."),
     ] = None,
     disputes: Annotated[
-        Path | None, Option(help="File from “This truth is wrong” in a report: also list its entries.")
+        Path | None,
+        Option(
+            help="File from “This truth is wrong” in a report: also list its entries; with --run, show the "
+            "scores with and without the disputed elements."
+        ),
     ] = None,
     strict: opt.Strict = False,
     as_json: opt.Json = False,
@@ -62,10 +66,11 @@ def check(
         _print_corrected(found, out)
         return
     if run is not None:
-        _print_audit(corpus, found, out)
+        if as_json:
+            say_json("corpus-audit", found)
+        else:
+            _print_audit(corpus, found, out)
         return
-    for dispute in corpus_calls.disputes_of(loaded, disputes) if disputes is not None else ():
-        typer.echo(f"DISPUTED {visible(dispute)}", err=as_json)
     if as_json:
         say_json("corpus-check", found)
     else:
@@ -77,6 +82,8 @@ def check(
 def _print_check(report: CheckReport, corpus: Corpus) -> None:
     for line in report.problems:
         print(f"PROBLEM {line}")
+    for line in report.disputes:
+        print(f"DISPUTED {visible(line)}")
     if not is_quiet():
         listed = first(report.disagreements, _LISTED)
         for line in listed:
@@ -100,6 +107,9 @@ def _print_audit(corpus: str, found: Audit, out: Path | None) -> None:
         f"{len(found.suspicions)} of {counted(found.n_cells, 'cell')} on "
         f"{counted(found.n_pages, 'page')} worth a look"
     )
+    if found.disputed is not None:
+        for line in found.disputed.lines():
+            print(line)
     if out is not None:
         for path in sorted(out.glob("audit.html")) + sorted(out.glob("corrections.json")):
             print(path)

@@ -161,7 +161,12 @@ def _end_anew(run: Run, since: Mapping[str, float]) -> None:
 def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
     """Return the run in `out`: a new one, or one of the same corpus to go on with."""
     entry = CorpusEntry(
-        name=corpus.name, version=corpus.version, hash=corpus.hash, spec=corpus.spec, n_samples=len(corpus)
+        name=corpus.name,
+        version=corpus.version,
+        hash=corpus.hash,
+        spec=corpus.spec,
+        n_samples=len(corpus),
+        issues=corpus.issues,
     )
     protocols = canonical_specs(options.protocols)
     limits = RunLimits(timeout_s=options.limits.timeout_s, memory_mb=options.limits.memory_mb)

@@ -51,6 +51,7 @@
     show();
     return el("details", { class: "dispute" }, el("summary", {}, "This truth is wrong"),
       el("div", { class: "viewer-bar" }, el("label", { class: "field" }, "Element ", element), el("label", { class: "field" }, "What is wrong? ", what),
-        el("button", { type: "button", on: { click: add } }, "Add")), list);
+        el("button", { type: "button", on: { click: add } }, "Add")), list,
+      corpus.issues ? el("p", {}, el("a", { href: corpus.issues, rel: "noreferrer" }, `Report it to ${corpus.name}`)) : "");
   };
 })();
