@@ -49,7 +49,7 @@ def served(
         assert process.stdout is not None
         links = {}
         for line in process.stdout:
-            if line.startswith("Everything is saved"):
+            if line.startswith("Every change is saved"):
                 break
             name, _, link = line.strip().rpartition("  ")
             links[name.strip()] = link
