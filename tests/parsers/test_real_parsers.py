@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import sys
 from itertools import product
 from pathlib import Path
 
@@ -130,3 +131,29 @@ def test_readers_of_the_text_layer_return_the_second_page_alone(name: str, tmp_p
     words = set(re.sub(r"[#*|<>/]", " ", json.loads(trial.answer.output)["content"]).split())
     assert len(words & second) > 0.8 * len(second)
     assert len(words & (first - second)) < 0.1 * len(first - second)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="its structure models have no wheels for Python 3.13")
+@pytest.mark.parametrize("structure", ["lore", "cyclecenternet", "slanet"])
+def test_detectors_and_structure_models_combine(
+    structure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pdf = write_page(tmp_path / "page.pdf")
+    with pypdfium2.PdfDocument(pdf) as document:
+        width, height = document[0].get_size()
+    x0, y0, x1, y1 = TABLE
+    image = {"id": 1, "file_name": "page-p1.png", "width": width, "height": height}
+    names = [{"id": 1, "name": "Table"}, {"id": 2, "name": "table caption"}]
+    seen = [
+        {"image_id": 1, "category_id": k, "bbox": [x0, y0, x1 - x0, y1 - y0], "score": 0.9} for k in (1, 2)
+    ]
+    coco = tmp_path / "boxes.json"
+    coco.write_text(json.dumps({"images": [image], "categories": names, "annotations": seen}))
+    monkeypatch.setenv("MODULAR_DETECTIONS", str(coco))
+    parser = get_parser(f"modular(detect=file,structure={structure})")
+    trial = try_parser(parser, pdf)
+    (found,) = trial.prediction.tables
+    assert found.confidence == pytest.approx(0.9)
+    assert found.box is not None and found.box.iou(Box(*TABLE)) > 0.99
+    assert found.table is not None and found.table.text_rows() == CELLS
+    assert {"lore_detect.onnx", "cycle_center_net_v2.onnx", "slanet-plus.onnx"} <= set(trial.hello.weights)

