@@ -311,7 +311,7 @@ def _error_codes(data: bytes) -> set[str]:
 def _retry_after(value: str | None) -> float | None:
     """Return seconds to wait, from a number of seconds or a date."""
     for seconds in (float, lambda date: (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds()):
-        with suppress(ValueError, TypeError):
+        with suppress(ValueError, TypeError, OverflowError):
             return max(0.0, seconds(value or ""))
     return None
 

@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from parsemark.consensus.starting_page import Start, consensus, start_page
 from parsemark.corpora import load_corpus
@@ -340,7 +341,7 @@ class Work:
         was edited after it was accepted. Files that the acceptance had replaced stay in the database; those
         of today come back when the next one is withdrawn.
         """
-        key, truth, now = self._keys[name], self.samples[name].truth, time.time()
+        key, truth = self._keys[name], self.samples[name].truth
 
         def change(db: sqlite3.Connection) -> Remark:
             was_accepted = db.execute("DELETE FROM accepted WHERE sample = ?", (key,)).rowcount
@@ -348,7 +349,7 @@ class Work:
             page, revision = _current(db, key, known)
             if truth is not None:
                 edit = {"do": "by_hand", "page": page_to_json(truth)}
-                _record(db, key, "", edit, page, f"by-hand-{key}-{now}")
+                _record(db, key, "", edit, page, f"by-hand-{key}-{uuid4().hex}")
             _keep(db, key, page if truth is None else truth, revision + 1)
             files = [file.relative_to(self.folder).as_posix() for file in self._files.get(name, ())]
             said = (
@@ -413,7 +414,7 @@ def _keep(db: sqlite3.Connection, key: str, page: Page, revision: int) -> None:
 
 def _set_aside(db: sqlite3.Connection, key: str, file: str | None = None) -> None:
     """Leave replaced files, or one, in the database; no withdrawal brings them back: there are newer ones."""
-    old = (f"{key} until {time.time()}", key, file)
+    old = (f"{key} until {uuid4().hex}", key, file)
     db.execute("UPDATE replaced SET sample = ? WHERE sample = ? AND name = COALESCE(?, name)", old)
 
 
