@@ -24,12 +24,14 @@ FIGURES = Path(__file__).with_name("stored_figures.json")
 SPECS = (
     "dp-bench",
     "getomni",
+    "mdpbench(cdm=false)",
     "ohr-bench",
     "olmocr",
     "omni-parse",
     "opendataloader",
     "parsebench",
     "pulsebench-tab",
+    "puredocbench(cdm=false)",
     "rd-tablebench",
 )
 NOT_HELD = {"docling-eval", "marker", "score-bench"}

@@ -1,0 +1,1 @@
+"""MDPBench (Yuliang Liu and others): pages in seventeen languages, digital and photographed."""

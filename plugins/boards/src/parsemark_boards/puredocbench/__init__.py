@@ -1,0 +1,1 @@
+"""PureDocBench: pages rendered from HTML, on three tracks of growing damage."""
