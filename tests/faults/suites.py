@@ -33,7 +33,7 @@ SUITES = {
         "tests/web/test_edits.py",
         "tests/web/test_two_servers.py",
     ],
-    "metadata": ["tests/system/test_confined.py", "tests/engine/test_disk_limit.py"],
+    "metadata": ["tests/system/test_confinement.py", "tests/engine/test_disk_limit.py"],
     "tex": ["tests/corpora/test_compile.py"],
     "formulas": ["tests/metrics/cdm/test_cdm.py"],
     "bundles": ["tests/engine/test_verify.py", "tests/store/test_damage.py"],

@@ -23,8 +23,9 @@ from parsemark.protocols import Figure, Summary, Verdict
 from parsemark.protocols.contract import DEFAULT_PROTOCOLS, PageProtocol, get_protocol
 from parsemark.protocols.run_data.broken_pages import complete_sums, contradictions
 from parsemark.protocols.run_data.unread_pages import run_kinds, unread_scans, unscored
-from parsemark.protocols.run_scores.aggregate import figure_of, page_slices
+from parsemark.protocols.run_scores.aggregate import figure_of
 from parsemark.protocols.run_scores.pair_verdicts import rank
+from parsemark.protocols.run_scores.slices import page_slices
 from parsemark.protocols.run_scores.sums import FigureSums
 from parsemark.specs import is_derived
 from parsemark.store import ParseRecord, Run

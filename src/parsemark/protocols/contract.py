@@ -166,8 +166,9 @@ class PageProtocol(ABC):
 
         `parts` are fields of `Summary` that it makes itself; its counts come after documents and pages.
         """
-        from parsemark.protocols.run_scores.aggregate import page_slices, parser_figures
+        from parsemark.protocols.run_scores.aggregate import parser_figures
         from parsemark.protocols.run_scores.pair_verdicts import rank
+        from parsemark.protocols.run_scores.slices import page_slices
 
         places = tables.places
         primary: str = parts.setdefault("primary", sums[0].info.name)

@@ -51,8 +51,8 @@ def _folder_name(protocol: DocumentProtocol, among: list[DocumentProtocol]) -> s
 
 
 def _write(run: Run, protocol: DocumentProtocol, parser: str, folder: Path) -> list[Path]:
-    from parsemark.protocols.document.published.profile import get_profile
-    from parsemark.protocols.document.published.scores import result_files
+    from parsemark.protocols.document.omnidocbench.profile import get_profile
+    from parsemark.protocols.document.omnidocbench.scores import result_files
 
     known = ((run.truth(sample), sample) for sample in run.table("samples")["sample"])
     pages = [(truth, run.prediction(sample, parser)) for truth, sample in known if truth is not None]

@@ -19,7 +19,7 @@ from parsemark.model import AttributeValue, Status
 from parsemark.plain_words import unbroken
 from parsemark.protocols import Figure, FigureSums
 from parsemark.protocols.run_data.broken_pages import complete_sums
-from parsemark.protocols.run_scores.aggregate import attribute_label, page_attributes
+from parsemark.protocols.run_scores.slices import attribute_label, page_attributes
 from parsemark.report.colours import colour_indices
 from parsemark.report.drawing import Chart, DataTable, RunParser, Section
 from parsemark.report.names import safe_name, viewer_link

@@ -2,7 +2,7 @@
 
 Three walls, each of which holds alone against most of what a source can try: pdfTeX's own settings
 (`-no-shell-escape`, `openin_any=p`, `openout_any=p`, no font-making scripts), resource limits and Landlock
-(`system/confined.py`), and a watcher that ends the whole tree of processes on time or size. What the log says
+(`confinement.py`), and a watcher that ends the whole tree of processes on time or size. What the log says
 was embedded is checked as well, for systems without Landlock.
 """
 
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from parsemark.errors import LatexError, MissingDependencyError
 from parsemark.system import cache_folder
-from parsemark.system.confined import landlock_version
+from parsemark.system.confinement import landlock_version
 from parsemark.system.processes import Confinement, Supervised, end_supervised
 
 APT_PACKAGES = (

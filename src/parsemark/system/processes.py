@@ -1,8 +1,8 @@
 """Processes that we start: what they and their children use, how they ended, and how to end them all.
 
 A program is started by `Supervised`, under a supervisor (`supervisor.py`) that ends with it all that it has
-started, also when this process is killed. One that runs on input nobody has read is confined (`confined.py`):
-with bounded means, and without files but its own.
+started, also when this process is killed. One that runs on input nobody has read is confined
+(`confinement.py`): with bounded means, and without files but its own.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ def confinement_for(read: Iterable[str], write: Iterable[str], *, network: bool)
 
 _PROBE = """
 import json, sys; sys.path.insert(0, sys.argv[1])
-import confined; print(json.dumps(confined.confine(["/"], [], [], network=False)))
+import confinement as c; print(json.dumps(c.confine(["/"], [], [], network=False)))
 """
 
 
@@ -243,9 +243,9 @@ def held_by_confinement() -> tuple[str, ...]:
 @lru_cache(maxsize=1)
 def why_not_confined() -> str | None:
     """Return why programs cannot be confined on this machine; None where they can: files and network."""
-    from parsemark.system import confined
+    from parsemark.system.confinement import landlock_version
 
-    version = confined.landlock_version()
+    version = landlock_version()
     if version < 1:
         return "its kernel has no Landlock (Linux 5.13 or later, and not switched off)"
     if version >= 4 or any("network" in held for held in held_by_confinement()):

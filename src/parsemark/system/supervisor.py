@@ -57,7 +57,7 @@ def catch_signals() -> int:
 
 
 def start(program: list[str], confinement: str) -> int:
-    """Fork and become the program there, confined as `confined.py` does it; empty for no confinement."""
+    """Fork and become the program there, confined as `confinement.py` does it; empty for no confinement."""
     child = os.fork()
     if child:
         return child
@@ -75,16 +75,16 @@ def start(program: list[str], confinement: str) -> int:
     os._exit(CANNOT_START)
 
 
-def confine(confinement: str) -> bool:
+def confine(rights_as_json: str) -> bool:
     """Give up rights; False if that cannot be, and must be."""
     import json
 
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - starts faster
-    import confined  # type: ignore[import-not-found,unused-ignore] # beside this script
+    import confinement  # type: ignore[import-not-found,unused-ignore] # beside this script
 
-    rights = json.loads(confinement)
+    rights = json.loads(rights_as_json)
     required = rights.pop("required")
-    return bool(confined.confine(**rights)) or not required
+    return bool(confinement.confine(**rights)) or not required
 
 
 def wait_for_an_end(child: int, lifeline: int, alarm: int) -> int | None:

@@ -1,4 +1,4 @@
-"""Which system calls a confined program may make: the filter that `confined.py` sets.
+"""Which system calls a confined program may make: the filter that `confinement.py` sets.
 
 A list of what is refused, and an end: what Linux has got since is unknown to this list and answered as a
 kernel without it would. Numbers are those of x86-64 and ARM64 (None: has it not); other machines have no

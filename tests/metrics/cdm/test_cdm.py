@@ -15,7 +15,7 @@ from parsemark.metrics.cdm.colours import colour, colour_of, normalise
 from parsemark.metrics.cdm.render import draws_only
 from parsemark.metrics.cdm.score import DrawnFormula, cdm_scores, count_pairs, equivalent
 from parsemark.metrics.cdm.tokens import is_costly, tokenise
-from parsemark.protocols.document.published.normalise import latex_to_text
+from parsemark.protocols.document.omnidocbench.normalise import latex_to_text
 
 DATA = Path(os.environ.get("PARSEMARK_DATA", ""))
 EXAMPLES = DATA.parent / "reference" / "omnidocbench-examples.json"

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from tests.protocols.document import rulebook
 
-from parsemark.protocols.document.published.measures import measure_table
-from parsemark.protocols.document.published.page import page_records
-from parsemark.protocols.document.published.profile import PROFILES
-from parsemark.protocols.document.published.records import Record
-from parsemark.protocols.document.published.rescue import html_fragment_text
-from parsemark.protocols.document.published.table_html import as_older_parser
+from parsemark.protocols.document.omnidocbench.measures import measure_table
+from parsemark.protocols.document.omnidocbench.page import page_records
+from parsemark.protocols.document.omnidocbench.profile import PROFILES
+from parsemark.protocols.document.omnidocbench.records import Record
+from parsemark.protocols.document.omnidocbench.rescue import html_fragment_text
+from parsemark.protocols.document.omnidocbench.table_html import as_older_parser
 
 VERSIONS = ("v1.0", "v1.5", "v1.6")
 FIELDS = (

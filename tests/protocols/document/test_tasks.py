@@ -12,7 +12,7 @@ from parsemark.cli.main import app
 from parsemark.errors import FormatError, UsageError
 from parsemark.metrics.bleu import corpus_bleu
 from parsemark.protocols.document.component_scores import component_task, layout_task
-from parsemark.protocols.document.published.profile import PROFILES, STRICT_COMPONENTS
+from parsemark.protocols.document.omnidocbench.profile import PROFILES, STRICT_COMPONENTS
 
 POLY = [0, 0, 100, 0, 100, 50, 0, 50]
 

@@ -1,4 +1,4 @@
 """Whole pages: text, formulas, tables and reading order.
 
-`published/` reproduces OmniDocBench's evaluation version by version; `strict/` is ours, without its defects.
+`omnidocbench/` reproduces that benchmark version by version; `strict/` is ours, without its defects.
 """

@@ -22,8 +22,7 @@ from parsemark.metrics.layout import (
 )
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import get_protocol
-from parsemark.protocols.document.protocol import DocumentProtocol
-from parsemark.protocols.document.published.measures import (
+from parsemark.protocols.document.omnidocbench.measures import (
     MeasuredRecord,
     MeasuredRecords,
     add_cdm,
@@ -31,10 +30,11 @@ from parsemark.protocols.document.published.measures import (
     measure_text,
     metric_result,
 )
-from parsemark.protocols.document.published.normalise import inline_to_text, norm_formula, norm_text
-from parsemark.protocols.document.published.page import image_name
-from parsemark.protocols.document.published.profile import STRICT_COMPONENTS, V1_5, Profile, get_profile
-from parsemark.protocols.document.published.records import Record
+from parsemark.protocols.document.omnidocbench.normalise import inline_to_text, norm_formula, norm_text
+from parsemark.protocols.document.omnidocbench.page import image_name
+from parsemark.protocols.document.omnidocbench.profile import STRICT_COMPONENTS, V1_5, Profile, get_profile
+from parsemark.protocols.document.omnidocbench.records import Record
+from parsemark.protocols.document.protocol import DocumentProtocol
 from parsemark.protocols.document.strict.page import in_one_notation
 
 Pages = Sequence[Mapping[str, Any]]

@@ -4,7 +4,7 @@ from functools import partial
 
 import polars as pl
 
-from parsemark.protocols.document.published.profile import SWITCH_SENTENCES, get_profile
+from parsemark.protocols.document.omnidocbench.profile import SWITCH_SENTENCES, get_profile
 from parsemark.protocols.document.strict.view import view_page
 from parsemark.protocols.presentation import (
     ErrorKind,

@@ -58,18 +58,18 @@ class DocumentProtocol(PageProtocol):
         importlib.import_module(f"parsemark.protocols.document.{rules}.scores")
         if rules == "published":
             importlib.import_module("bs4")
-            importlib.import_module("parsemark.protocols.document.published.normalise").converter()
+            importlib.import_module("parsemark.protocols.document.omnidocbench.normalise").converter()
 
     def score_page(
         self, truth: Page | None, prediction: Prediction, page_text: str | None = None
     ) -> PageScores:
-        """Match and score one page; see `published/scores.py` and `strict/scores.py`."""
+        """Match and score one page; see `omnidocbench/scores.py` and `strict/scores.py`."""
         if self.profile == "strict":
             from parsemark.protocols.document.strict.scores import score_page as score_strictly
 
             return score_strictly(truth, prediction, cdm=self.cdm)
-        from parsemark.protocols.document.published.profile import get_profile
-        from parsemark.protocols.document.published.scores import score_page
+        from parsemark.protocols.document.omnidocbench.profile import get_profile
+        from parsemark.protocols.document.omnidocbench.scores import score_page
 
         return score_page(truth, prediction, get_profile(self.profile), match=self.match, cdm=self.cdm)
 

@@ -13,20 +13,17 @@ from parsemark.model import Page, Status
 from parsemark.plain_words import counted
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.document.annotation import TABLES_ONLY
-from parsemark.protocols.document.published.profile import get_profile
+from parsemark.protocols.document.omnidocbench.profile import get_profile
 from parsemark.protocols.run_data.rows import PAGE_LEVEL
 from parsemark.protocols.run_scores.aggregate import (
-    MAX_VALUES,
-    attribute_label,
-    element_attributes,
     failed_scores,
     make_figure,
     mean_of_figures,
     mean_statistic,
     mean_sums,
-    page_slices,
     run_sums,
 )
+from parsemark.protocols.run_scores.slices import MAX_VALUES, attribute_label, element_attributes, page_slices
 from parsemark.protocols.run_scores.sums import FigureSums, read_figures
 from parsemark.store.run_tables import RunTables
 from parsemark.store.summary import FigureInfo, Slice, Summary
@@ -170,7 +167,7 @@ def _with_one_notation(tables: RunTables) -> RunTables:
     """Leave out the tables of pages whose notation is the rarer one: no mean of the published code has
     them.
     """
-    from parsemark.protocols.document.published.scores import LATEX_TABLES
+    from parsemark.protocols.document.omnidocbench.scores import LATEX_TABLES
 
     page = ["parser", "sample"]
     is_table = pl.col("category") == "table"

@@ -20,14 +20,10 @@ from parsemark.plain_words import counted, listed
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.run_data.rows import BROKEN
 from parsemark.protocols.run_data.unread_pages import kind_notes, scored_counts
-from parsemark.protocols.run_scores.aggregate import (
-    mean_statistic,
-    page_slices,
-    parser_figures,
-    total_statistic,
-)
+from parsemark.protocols.run_scores.aggregate import mean_statistic, parser_figures, total_statistic
 from parsemark.protocols.run_scores.pair_verdicts import rank
 from parsemark.protocols.run_scores.repeats import over_repeats
+from parsemark.protocols.run_scores.slices import page_slices
 from parsemark.protocols.run_scores.sums import FigureSums, Floats, Statistic, SumsOnDemand, read_figures
 from parsemark.stats.detection import ratio
 from parsemark.store.run_tables import RunTables

@@ -1,17 +1,12 @@
-"""From sums of pages to figures, slices and rankings: what the protocols have in common."""
+"""From sums of pages to figures and their intervals: what the protocols have in common."""
 
-import json
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from parsemark.model import AttributeValue, Element, Status
-from parsemark.pdf.page_kinds import TRAITS, stored_kinds
+from parsemark.model import Status
 from parsemark.protocols.run_data.rows import PAGE_LEVEL
 from parsemark.protocols.run_data.unread_pages import survived, unscored
 from parsemark.protocols.run_scores.sums import (
@@ -26,15 +21,12 @@ from parsemark.stats.detection import ratio
 from parsemark.stats.document_types import typed_interval
 from parsemark.stats.intervals import Range, sum_by_cluster
 from parsemark.store.run_tables import RunTables
-from parsemark.store.summary import Figure, FigureInfo, Slice
-
-MAX_VALUES = 20  # an attribute with more values than this is an identifier or a measurement, not a group
+from parsemark.store.summary import Figure, FigureInfo
 
 FAILURES = (Status.NO_PREDICTION, Status.PARSER_FAILED, Status.PARSER_TIMEOUT, Status.METRIC_FAILED)
 """Why a page with truth may have no value, and is not left out for it."""
 
 _PLACES = {"sample": pl.String, "place": pl.Int64}
-Member = TypeVar("Member")
 
 
 def mean_statistic(totals: Floats) -> Floats:
@@ -86,7 +78,7 @@ def make_figure(value: float | None, n: float, interval: tuple[float, float] | N
 
 def figure_of(figure: FigureSums, parser: str) -> Figure:
     """Return the number of one parser with its 95 % confidence interval for documents like these."""
-    found = _figure(figure, figure.sums[parser])
+    found = figure_of_sums(figure, figure.sums[parser])
     variance = figure.run_variance.get(parser)
     if variance is None or found.value is None or found.interval is None:
         return found
@@ -95,7 +87,8 @@ def figure_of(figure: FigureSums, parser: str) -> Figure:
     return found.model_copy(update={"low": max(low, 0.0), "high": min(high, top)})
 
 
-def _figure(figure: FigureSums, pages: Floats) -> Figure:
+def figure_of_sums(figure: FigureSums, pages: Floats) -> Figure:
+    """Return the number that the sums of some pages make."""
     added = sum_by_cluster(pages, figure.documents)[0]
     types = document_types(figure.documents, figure.division)
     return from_sums(added, figure.statistic, figure.denominator, figure.info.top, types)
@@ -215,76 +208,3 @@ def failed_scores(
             first = own.row(0, named=True)
             why = " ".join(str(first["message"] or "no reason given").split())[:limit]
             yield parser, own, f"{first['sample']}: {why}"
-
-
-def page_attributes(samples: pl.DataFrame) -> list[dict[str, AttributeValue]]:
-    """Return the attributes that divide pages into slices: those of the corpus, and their types under other
-    names.
-
-    A kind that all pages are of tells none from another, and is left out.
-    """
-    said = [json.loads(text) if text else {} for text in samples["attributes"]]
-    kinds = [stored_kinds(text) for text in samples.to_dict().get("kinds", [None] * len(said))]
-    telling = [trait for trait in TRAITS if len({own.get(trait) for own in kinds} - {None}) > 1]
-    return [
-        {**{TRAITS[trait]: own[trait] for trait in telling if trait in own}, **attributes}
-        for attributes, own in zip(said, kinds, strict=True)
-    ]
-
-
-def attribute_groups(
-    members: Iterable[tuple[Member, Mapping[str, AttributeValue]]],
-) -> list[tuple[str, str, list[Member]]]:
-    """Return each attribute and value with the members that have it; one with too many values makes no
-    groups.
-    """
-    groups: dict[str, dict[str, list[Member]]] = {}
-    too_many: set[str] = set()
-    for member, attributes in members:
-        for name, value in attributes.items():
-            if name not in too_many:
-                own = groups.setdefault(name, {})
-                own.setdefault(attribute_label(value), []).append(member)
-                if len(own) > MAX_VALUES:
-                    too_many.add(name)
-                    del groups[name]
-    return [(name, *own) for name, values in sorted(groups.items()) for own in sorted(values.items())]
-
-
-def attribute_label(value: object) -> str:
-    """Return an attribute's value in words."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def element_attributes(element: Element) -> dict[str, AttributeValue]:
-    """Return the attributes that divide elements into slices: their own, and how their truth was found."""
-    return {**element.traits, **({} if element.derivation is None else {"derivation": element.derivation})}
-
-
-def page_slices(
-    figures: Sequence[FigureSums],
-    tables: RunTables,
-    more: Mapping[str, Mapping[str, AttributeValue]] | None = None,
-) -> list[Slice]:
-    """Return the figures for each group of pages; a group without truth has only what needs none.
-
-    `more` has attributes of pages, by their ids, beside those that the corpus says.
-    """
-    samples = tables.known("samples", "sample", "attributes", "kinds")
-    said = zip(samples["sample"], page_attributes(samples), strict=True)
-    known = ((sample, {**(more or {}).get(sample, {}), **own}) for sample, own in said)
-    named = attribute_groups((s, {k: v for k, v in own.items() if v is not None}) for s, own in known)
-    numbers: list[dict[str, dict[str, Figure]]] = [defaultdict(dict) for _ in named]
-    kept: dict[int, list[NDArray[np.bool_]]] = {}
-    for figure in figures:
-        if id(figure.samples) not in kept:  # most figures are of the same pages
-            position = {sample: k for k, sample in enumerate(figure.samples)}
-            members_at = ([position[s] for s in members if s in position] for *_, members in named)
-            kept[id(figure.samples)] = [np.isin(np.arange(len(position)), at) for at in members_at]
-        for parser, pages in figure.sums.items():
-            for own, keep in zip(numbers, kept[id(figure.samples)], strict=True):
-                own[parser][figure.info.name] = _figure(figure, pages * keep[:, None])
-    return [
-        Slice(scope="page", attribute=attribute, value=value, n=len(set(members)), figures=dict(own))
-        for (attribute, value, members), own in zip(named, numbers, strict=True)
-    ]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from parsemark.formats.model_json import page_from_json
 from parsemark.matching.tables import BOX_RULE, CONFIDENCE_THRESHOLD, ORDER_RULE
 from parsemark.model import AttributeValue
-from parsemark.protocols.run_scores.aggregate import attribute_groups, element_attributes
+from parsemark.protocols.run_scores.slices import attribute_groups, element_attributes
 from parsemark.protocols.run_scores.sums import Floats
 from parsemark.protocols.tables.figure_definitions import metric_metadata
 from parsemark.stats.document_types import Division

@@ -24,10 +24,10 @@ from parsemark.protocols.run_scores.aggregate import (
     failed_scores,
     make_figure,
     mean_sums,
-    page_slices,
     parser_figures,
     run_sums,
 )
+from parsemark.protocols.run_scores.slices import page_slices
 from parsemark.protocols.run_scores.sums import FigureSums
 from parsemark.protocols.tables.figure_definitions import SHORT_NAMES, figure_definitions, short_name
 from parsemark.protocols.tables.figures import (

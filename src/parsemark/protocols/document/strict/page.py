@@ -16,7 +16,7 @@ from parsemark.formats.notation import fold_notation
 from parsemark.matching.blocks import BlockMatch, match_blocks
 from parsemark.matching.ngrams import ContentMatching, match_by_ngrams
 from parsemark.model import Category, Element, Page, Prediction, Status
-from parsemark.protocols.document.published.scan import ENVELOPES, is_enclosed
+from parsemark.protocols.document.omnidocbench.scan import ENVELOPES, is_enclosed
 
 NEUTRAL = frozenset({Category.HEADER, Category.FOOTER, Category.PAGE_NUMBER, Category.ABANDON})
 """What a parser may give or leave out: it is matched so that it is no extra, and then not counted."""

@@ -10,6 +10,7 @@ from parsemark.kernels import kernel
 from parsemark.metrics import get_metric
 from parsemark.metrics.coverage import text_coverage
 from parsemark.metrics.headings import Heading, parent_accuracy, tree_similarity
+from parsemark.metrics.reading_order import order_edit
 from parsemark.metrics.table_input import TableInput
 from parsemark.model import Category, Element, Page, Prediction, Score, Status
 from parsemark.protocols.document.annotation import TRUTH_HAS_ONLY_TABLES, mark_only_tables
@@ -189,11 +190,8 @@ def _score_order(writer: RowWriter, page: PageMatches) -> None:
     for found in sorted(page.tables.matching.matches, key=lambda m: -len(m.truth)):
         here = [true_tables.pop(t) for t in found.truth if t in true_tables]
         place(here, pred_tables[found.pred[0]] if found.pred else None)
-    if not expected:
-        return
-    expected.sort()
-    order = [o for _, o in sorted(placed, key=lambda pair: pair[0])]
-    writer.page("order_edit", Levenshtein.distance(expected, order) / max(len(expected), len(order)))
+    if expected:
+        writer.page("order_edit", order_edit(expected, placed))
 
 
 def _score_headings(writer: RowWriter, page: PageMatches) -> None:

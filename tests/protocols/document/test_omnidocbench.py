@@ -20,14 +20,14 @@ from parsemark.model import Element, Page, Prediction, Status, Table
 from parsemark.parsers.raw import read_raw
 from parsemark.protocols import get_protocol
 from parsemark.protocols.document.annotation import annotation_of
-from parsemark.protocols.document.published import formulas, table_html
-from parsemark.protocols.document.published.extract import extract
-from parsemark.protocols.document.published.measures import measure_pages, metric_result
-from parsemark.protocols.document.published.page import PageRecords, page_records
-from parsemark.protocols.document.published.profile import PROFILES, V1_0, V1_5, V1_6, V1_6_FIXED
-from parsemark.protocols.document.published.records import MarkdownItem
-from parsemark.protocols.document.published.scan import spans
-from parsemark.protocols.document.published.table_lines import items_of_tables, table_lines
+from parsemark.protocols.document.omnidocbench import formulas, table_html
+from parsemark.protocols.document.omnidocbench.extract import extract
+from parsemark.protocols.document.omnidocbench.measures import measure_pages, metric_result
+from parsemark.protocols.document.omnidocbench.page import PageRecords, page_records
+from parsemark.protocols.document.omnidocbench.profile import PROFILES, V1_0, V1_5, V1_6, V1_6_FIXED
+from parsemark.protocols.document.omnidocbench.records import MarkdownItem
+from parsemark.protocols.document.omnidocbench.scan import spans
+from parsemark.protocols.document.omnidocbench.table_lines import items_of_tables, table_lines
 from parsemark.protocols.document.summary import TABLES_ONLY
 
 FOX = "the quick brown fox jumps over the lazy dog near the river bank"

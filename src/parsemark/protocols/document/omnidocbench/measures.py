@@ -11,11 +11,11 @@ import numpy as np
 
 from parsemark.errors import FormatError
 from parsemark.kernels import kernel
-from parsemark.protocols.document.published.cdm import cdm_strings
-from parsemark.protocols.document.published.page import Order, PageRecords
-from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.records import Record
-from parsemark.protocols.document.published.table_html import as_older_parser, norm_table
+from parsemark.protocols.document.omnidocbench.cdm import cdm_strings
+from parsemark.protocols.document.omnidocbench.page import Order, PageRecords
+from parsemark.protocols.document.omnidocbench.profile import Profile
+from parsemark.protocols.document.omnidocbench.records import Record
+from parsemark.protocols.document.omnidocbench.table_html import as_older_parser, norm_table
 
 _NAN = "NaN"
 

@@ -8,9 +8,9 @@ from typing import Any
 from rapidfuzz.distance import Levenshtein
 
 from parsemark.matching.edit_distance import ned
-from parsemark.protocols.document.published.extract import extract
-from parsemark.protocols.document.published.formulas import is_less, match_formulas
-from parsemark.protocols.document.published.normalise import (
+from parsemark.protocols.document.omnidocbench.extract import extract
+from parsemark.protocols.document.omnidocbench.formulas import is_less, match_formulas
+from parsemark.protocols.document.omnidocbench.normalise import (
     INLINE_PAIRS,
     clean,
     inline_to_text,
@@ -19,9 +19,9 @@ from parsemark.protocols.document.published.normalise import (
     norm_text,
     unwrap_formula,
 )
-from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.quick_match import Kind, prepare, quick_match, simple_match
-from parsemark.protocols.document.published.records import (
+from parsemark.protocols.document.omnidocbench.profile import Profile
+from parsemark.protocols.document.omnidocbench.quick_match import Kind, prepare, quick_match, simple_match
+from parsemark.protocols.document.omnidocbench.records import (
     FORMULA,
     IGNORED,
     INLINE,
@@ -37,9 +37,9 @@ from parsemark.protocols.document.published.records import (
     Truths,
     page_truth,
 )
-from parsemark.protocols.document.published.scan import replace_spans
-from parsemark.protocols.document.published.table_html import parse_html
-from parsemark.protocols.document.published.table_lines import items_of_tables
+from parsemark.protocols.document.omnidocbench.scan import replace_spans
+from parsemark.protocols.document.omnidocbench.table_html import parse_html
+from parsemark.protocols.document.omnidocbench.table_lines import items_of_tables
 
 _TABLES = frozenset({"html_table", "latex_table"})
 Matcher = Callable[[Truths, Items, Profile, Kind], list[Record]]

@@ -5,8 +5,8 @@ from functools import lru_cache
 from typing import Any
 
 from parsemark.metrics.cdm.tokens import is_bad, is_costly
-from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.scan import (
+from parsemark.protocols.document.omnidocbench.profile import Profile
+from parsemark.protocols.document.omnidocbench.scan import (
     DelimitedSpan,
     brace_ends,
     replace_spans,

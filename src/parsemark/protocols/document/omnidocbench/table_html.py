@@ -7,8 +7,8 @@ from functools import lru_cache
 from html.entities import name2codepoint
 from typing import Any
 
-from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.scan import collapse, unwrapped
+from parsemark.protocols.document.omnidocbench.profile import Profile
+from parsemark.protocols.document.omnidocbench.scan import collapse, unwrapped
 
 _TABLE_START = re.compile(r"<table\b[^>]*>", re.IGNORECASE)
 _TABLE_END = re.compile("</table>", re.IGNORECASE)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from parsemark.protocols.document.published import (
+from parsemark.protocols.document.omnidocbench import (
     cdm,
     formulas,
     normalise,
@@ -18,18 +18,18 @@ from parsemark.protocols.document.published import (
     rows,
     table_html,
 )
-from parsemark.protocols.document.published.extract import extract
-from parsemark.protocols.document.published.measures import (
+from parsemark.protocols.document.omnidocbench.extract import extract
+from parsemark.protocols.document.omnidocbench.measures import (
     MeasuredRecords,
     measure_pages,
     measure_table,
     measure_text,
     metric_result,
 )
-from parsemark.protocols.document.published.normalise import safe_text
-from parsemark.protocols.document.published.page import page_records, reading_order
-from parsemark.protocols.document.published.profile import PROFILES, Profile
-from parsemark.protocols.document.published.records import MarkdownItem, Record, Truth
+from parsemark.protocols.document.omnidocbench.normalise import safe_text
+from parsemark.protocols.document.omnidocbench.page import page_records, reading_order
+from parsemark.protocols.document.omnidocbench.profile import PROFILES, Profile
+from parsemark.protocols.document.omnidocbench.records import MarkdownItem, Record, Truth
 
 pytestmark = pytest.mark.conformance
 

@@ -12,16 +12,16 @@ from parsemark.protocols.document.annotation import (
     annotation_of,
     mark_only_tables,
 )
-from parsemark.protocols.document.published.measures import (
+from parsemark.protocols.document.omnidocbench.measures import (
     MeasuredRecords,
     add_cdm,
     measure_pages,
     metric_result,
     per_page_edit,
 )
-from parsemark.protocols.document.published.page import page_records
-from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.records import Record
+from parsemark.protocols.document.omnidocbench.page import page_records
+from parsemark.protocols.document.omnidocbench.profile import Profile
+from parsemark.protocols.document.omnidocbench.records import Record
 from parsemark.protocols.run_data.rows import PageScores, RowWriter
 
 SHORT = {"text_block": "text", "display_formula": "formula", "table": "table", "reading_order": "order"}

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from parsemark.kernels import kernel
 from parsemark.matching.edit_distance import assignment, ned, ned_matrix
-from parsemark.protocols.document.published.cdm import cdm_variants
-from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.quick_match import (
+from parsemark.protocols.document.omnidocbench.cdm import cdm_variants
+from parsemark.protocols.document.omnidocbench.profile import Profile
+from parsemark.protocols.document.omnidocbench.quick_match import (
     AnsweredTruths,
     Strings,
     as_array,
@@ -21,7 +21,7 @@ from parsemark.protocols.document.published.quick_match import (
     quick_match,
     record_of,
 )
-from parsemark.protocols.document.published.records import (
+from parsemark.protocols.document.omnidocbench.records import (
     FORMULA,
     INLINE,
     RESCUE,
@@ -31,7 +31,7 @@ from parsemark.protocols.document.published.records import (
     Source,
     Truths,
 )
-from parsemark.protocols.document.published.rows import (
+from parsemark.protocols.document.omnidocbench.rows import (
     LOGIC,
     has_top_cells,
     item_rows,

@@ -5,10 +5,16 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
-from parsemark.protocols.document.published import rescue
-from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.records import FORMULA, INLINE, TEXT, MarkdownItem
-from parsemark.protocols.document.published.scan import ENVELOPES, blank_all, replace_spans, spans, sub_closed
+from parsemark.protocols.document.omnidocbench import rescue
+from parsemark.protocols.document.omnidocbench.profile import Profile
+from parsemark.protocols.document.omnidocbench.records import FORMULA, INLINE, TEXT, MarkdownItem
+from parsemark.protocols.document.omnidocbench.scan import (
+    ENVELOPES,
+    blank_all,
+    replace_spans,
+    spans,
+    sub_closed,
+)
 
 _FENCE_MARKDOWN, *_LATER_FENCES, _FENCE_END = (
     re.compile(fence, re.MULTILINE)

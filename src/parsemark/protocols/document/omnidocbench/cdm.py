@@ -3,11 +3,11 @@
 import re
 
 from parsemark.formats.latex.formula import bare_formula
-from parsemark.protocols.document.published.normalise import unwrap_formula, without_tags
-from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.records import Record
-from parsemark.protocols.document.published.rows import top_rows
-from parsemark.protocols.document.published.scan import brace_ends
+from parsemark.protocols.document.omnidocbench.normalise import unwrap_formula, without_tags
+from parsemark.protocols.document.omnidocbench.profile import Profile
+from parsemark.protocols.document.omnidocbench.records import Record
+from parsemark.protocols.document.omnidocbench.rows import top_rows
+from parsemark.protocols.document.omnidocbench.scan import brace_ends
 
 _FENCE = "```latex"
 _MATRIX_NAMES = "matrix|bmatrix|pmatrix|vmatrix|Vmatrix|smallmatrix"

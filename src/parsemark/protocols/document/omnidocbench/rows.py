@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from parsemark.protocols.document.published.normalise import unwrap_formula, without_tags
-from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.records import FORMULA, MarkdownItem, Truth
-from parsemark.protocols.document.published.scan import brace_ends
+from parsemark.protocols.document.omnidocbench.normalise import unwrap_formula, without_tags
+from parsemark.protocols.document.omnidocbench.profile import Profile
+from parsemark.protocols.document.omnidocbench.records import FORMULA, MarkdownItem, Truth
+from parsemark.protocols.document.omnidocbench.scan import brace_ends
 
 ENVIRONMENTS = frozenset({
     "array", "aligned", "align", "align*", "alignedat", "alignedat*", "split", "gather", "gather*",

@@ -19,12 +19,12 @@ KEPT = "other files mounted read-only"
 ATTACK = """
 import ctypes, fcntl, json, os, sys
 sys.path.insert(0, sys.argv[1])
-import confined
+import confinement
 own, victim, namespaces = sys.argv[2], sys.argv[3], sys.argv[4] == "True"
 if not namespaces:
-    confined.leave_namespaces = lambda **_: False
+    confinement.leave_namespaces = lambda **_: False
 os.chdir(own)
-held = confined.confine(["/"], [own, "/dev/null"], [], network=False)
+held = confinement.confine(["/"], [own, "/dev/null"], [], network=False)
 libc, done, parent = ctypes.CDLL(None, use_errno=True), [], os.getppid()
 x86 = os.uname().machine == "x86_64"
 def call(number, other, *arguments):

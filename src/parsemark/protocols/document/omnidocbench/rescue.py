@@ -4,10 +4,10 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
-from parsemark.protocols.document.published.normalise import safe_text
-from parsemark.protocols.document.published.records import FORMULA, RESCUE, TEXT, MarkdownItem
-from parsemark.protocols.document.published.scan import ENVELOPES, collapse, envelope, replace_spans, spans
-from parsemark.protocols.document.published.table_html import parse_html
+from parsemark.protocols.document.omnidocbench.normalise import safe_text
+from parsemark.protocols.document.omnidocbench.records import FORMULA, RESCUE, TEXT, MarkdownItem
+from parsemark.protocols.document.omnidocbench.scan import ENVELOPES, collapse, envelope, replace_spans, spans
+from parsemark.protocols.document.omnidocbench.table_html import parse_html
 
 _DISPLAY, _INLINE = ENVELOPES[:2], ENVELOPES[2:]
 _BLANK_LINES = re.compile(r"(\n\s*\n)")

@@ -10,9 +10,9 @@ import numpy as np
 
 from parsemark.kernels import kernel
 from parsemark.matching.edit_distance import Distances, assignment, distance_matrix, ned, ned_matrix
-from parsemark.protocols.document.published.normalise import norm_formula, norm_text, unwrap_formula
-from parsemark.protocols.document.published.profile import Profile
-from parsemark.protocols.document.published.records import (
+from parsemark.protocols.document.omnidocbench.normalise import norm_formula, norm_text, unwrap_formula
+from parsemark.protocols.document.omnidocbench.profile import Profile
+from parsemark.protocols.document.omnidocbench.records import (
     FORMULA,
     IGNORED,
     Items,
@@ -21,8 +21,8 @@ from parsemark.protocols.document.published.records import (
     Truth,
     Truths,
 )
-from parsemark.protocols.document.published.rows import split_items, split_truths
-from parsemark.protocols.document.published.table_html import norm_table
+from parsemark.protocols.document.omnidocbench.rows import split_items, split_truths
+from parsemark.protocols.document.omnidocbench.table_html import norm_table
 
 Kind = Literal["text", "formula", "mixed", "table"]
 SETTLED = 0.25

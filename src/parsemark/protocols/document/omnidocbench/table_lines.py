@@ -2,9 +2,9 @@
 
 import re
 
-from parsemark.protocols.document.published.normalise import safe_text
-from parsemark.protocols.document.published.records import TEXT, Items, MarkdownItem
-from parsemark.protocols.document.published.table_html import framed_table, norm_cell, parse_html
+from parsemark.protocols.document.omnidocbench.normalise import safe_text
+from parsemark.protocols.document.omnidocbench.records import TEXT, Items, MarkdownItem
+from parsemark.protocols.document.omnidocbench.table_html import framed_table, norm_cell, parse_html
 
 _FORMULA = re.compile(r"\\\[.*?\\\]|\\\(.*?\\\)|\$\$.*?\$\$|\$.*?\$", re.DOTALL)
 _CELL = re.compile(r"(<td[^>]*>)(.*?)(</td>)", re.DOTALL)

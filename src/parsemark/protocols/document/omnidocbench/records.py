@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from parsemark.protocols.document.published.profile import Profile
+from parsemark.protocols.document.omnidocbench.profile import Profile
 
 INLINE = "equation_inline"
 FORMULA = "equation_isolated"
