@@ -31,4 +31,4 @@ def test_the_sections_are_in_order() -> None:
 
 
 def test_the_code_says_where_the_rules_are() -> None:
-    assert "omnidocbench-rules.md" in (CODE / "published" / "__init__.py").read_text(encoding="utf-8")
+    assert "omnidocbench-rules.md" in (CODE / "omnidocbench" / "__init__.py").read_text(encoding="utf-8")
