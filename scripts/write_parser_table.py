@@ -62,7 +62,7 @@ def _row(parser: Parser) -> list[str]:
         for choice in option.choices:
             for need in option.needs_of(choice):
                 by_need.setdefault(_need(need), []).append(f"`{choice}`")
-        needs += [f"{need} ({_few(choices)})" for need, choices in by_need.items()]
+        needs += [f"{need} ({_few(choices, limit=3)})" for need, choices in by_need.items()]
     if info.reads != ("pdf",):
         needs.append(f"reads {', '.join(kind.upper() for kind in info.reads)}")
     limits = sorted({source.licence for source in info.weights if source.restricted})
@@ -93,8 +93,10 @@ def _options(parser: Parser) -> str:
     return _plain(", ".join(shown))
 
 
-def _few(values: list[str], separator: str = ", ") -> str:
-    return separator.join(values[:6]) + (f" and {len(values) - 6} more" if len(values) > 6 else "")
+def _few(values: list[str], separator: str = ", ", limit: int = 6) -> str:
+    return separator.join(values[:limit]) + (
+        f" and {len(values) - limit} more" if len(values) > limit else ""
+    )
 
 
 def _plain(text: str) -> str:
