@@ -318,8 +318,10 @@ def study_agreement(
 
     opened, wanted = api.open_run(run), []
     specs = canonical_specs(protocols or [*opened.protocols, *page_protocols()])
-    rules = (list(get_protocol(spec).matching_rules) for spec in specs)
-    for spec in [*specs, *(other for own in rules if own and own[0] in specs for other in own[1:])]:
+    rules = get_protocol("tables").matching_rules
+    matching = [spec for spec in specs if get_protocol(spec).table_matching or spec in rules]
+    by_rule = list(rules) if len(matching) > 1 else []  # one measure under the rules of both
+    for spec in dict.fromkeys([*specs, *by_rule]):
         try:
             get_protocol(spec).preload()
         except MissingDependencyError as error:

@@ -144,7 +144,9 @@ def test_what_matching_alone_turns_round_is_told_from_the_measures(tmp_path: Pat
         found = import_predictions(tmp_path / "run", corpus, tmp_path / name, name=name, protocols=specs)
     score_run(found, n_workers=1)
     told = board_agreement(Run.open(found.path))
-    assert all(pair.rules == () for pair in told.pairs if "dp-bench" in (pair.first, pair.second))
+    of_dp_bench = [pair for pair in told.pairs if "dp-bench" in (pair.first, pair.second)]
+    assert len(of_dp_bench) == 2 and all(pair.rules[-1] == "order" for pair in of_dp_bench)
+    assert all(pair.shares["matching"].value is None for pair in of_dp_bench), "`tables` lacks that rule"
     arguments = ["study", "agreement", str(found.path), "--no-neutral", "--workers", "1"]
     result = CliRunner().invoke(app, [*arguments, *(f"--protocol={spec}" for spec in specs)])
     assert result.exit_code == 0 and "| ngrams, order |" in result.output, result.output
@@ -165,3 +167,31 @@ def test_what_matching_alone_turns_round_is_told_from_the_measures(tmp_path: Pat
     assert sum(share.value or 0 for share in boards.shares.values()) == pytest.approx(before)
     ours = between[frozenset(("tables", "semantic"))]
     assert ours.rules == ("ngrams", "ngrams") and ours.shares["matching"].value == 0
+
+
+def test_rules_of_matching_are_known_without_tables_and_firsts_are_listed(
+    run: Run, neutral: dict[str, Summary]
+) -> None:
+    arguments = ["study", "agreement", str(run.path), "--workers", "1"]
+    asked = ["--protocol=dp-bench", "--protocol=opendataloader"]
+    result = CliRunner().invoke(app, [*arguments, *asked])
+    assert result.exit_code == 0 and result.output.rstrip()
+    lines = result.output.splitlines()
+    [pair] = [line for line in lines if line.startswith(("| dp-bench, ", "| opendataloader, "))]
+    assert pair.endswith("| order |"), "both match tables in order, and `tables` was not asked for"
+    [first] = [line for line in lines if line.startswith("Ranked first: ")]
+    assert "by 2 of 2 (dp-bench, opendataloader)" in first
+    [row] = [line for line in lines if line.startswith("| table-alone |")]
+    assert row.count("(") == 2 and "–" in row, "each rank has its interval"
+
+
+def test_versions_of_rules_stand_side_by_side(run: Run, neutral: dict[str, Summary]) -> None:
+    specs = ("opendataloader", "opendataloader(serialise=neutral)")
+    result = CliRunner().invoke(app, ["score", str(run.path), *(f"--protocol={spec}" for spec in specs)])
+    assert result.exit_code == 0, result.output
+    _, _, table = result.output.partition("of the same outputs under 2 sets of rules")
+    assert "default" in table and "serialise=neutral" in table and "change" in table
+    [row] = [line.split() for line in table.splitlines() if line.startswith("one-newline")]
+    values = [Run.open(run.path).summary(spec).parsers["one-newline"]["overall"].value for spec in specs]
+    assert values[0] is not None and values[1] is not None
+    assert f"{values[1] - values[0]:+.3f}".lstrip("+-").lstrip("0") in row[-1]

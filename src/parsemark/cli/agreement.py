@@ -50,14 +50,18 @@ def agreement(
 
 def agreement_lines(found: BoardAgreement) -> list[str]:
     """Return the findings as Markdown."""
+    n = len(found.protocols)
+    firsts = (f"{parser} by {len(own)} of {n} ({', '.join(own)})" for parser, own in found.firsts().items())
     lines = [
-        "Ranks:",
+        f"Ranked first: {'; '.join(firsts)}.",
+        "",
+        "Ranks, with simultaneous 95 % intervals:",
         "",
         *_table(
             "parser",
             found.protocols,
             [
-                [parser, *(str(found.ranks[spec][parser] or "–") for spec in found.protocols)]
+                [parser, *(found.rank_text(spec, parser) for spec in found.protocols)]
                 for parser in found.parsers
             ],
         ),
@@ -68,7 +72,7 @@ def agreement_lines(found: BoardAgreement) -> list[str]:
     rows, means = [], found.mean_shares()
     for pair in found.pairs:
         shares = [_said(pair.shares[source]) for source in means]
-        matched = ", ".join(dict.fromkeys(pair.rules)) or "not told"
+        matched = ", ".join(dict.fromkeys(pair.rules)) or ("other rules" if "tables" in pair.kinds else "–")
         names = f"{pair.first}, {pair.second}"
         rows.append([names, _said(pair.tau), _said(pair.disagreement), *shares, matched])
     lines += _table("protocols", ["tau", "disagreement", *means, "tables matched by"], rows)

@@ -59,7 +59,7 @@ def show_summaries(
     as_json: bool = False,
 ) -> list[Summary]:
     """Print what protocols, by default all of a run, report of it: the verdict, then the leaderboard."""
-    from parsemark.report.terminal_leaderboard import leaderboard
+    from parsemark.report.terminal_leaderboard import changes_of_rules, leaderboard
 
     summaries = api.summaries(run, protocols)
     if as_json:
@@ -73,6 +73,9 @@ def show_summaries(
         if not is_quiet():
             console.print()
             console.print(leaderboard(summary, console.width))
+    for table in () if is_quiet() else changes_of_rules(summaries):
+        console.print()
+        console.print(table)
     return summaries
 
 

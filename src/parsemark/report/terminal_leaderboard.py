@@ -63,6 +63,50 @@ def leaderboard(summary: Summary, width: int = 100) -> RenderableType:
     return Group(heading, Text(), table, *below, *matrix)
 
 
+def changes_of_rules(summaries: Sequence[Summary]) -> Iterator[RenderableType]:
+    """Yield a table for each protocol that scored the same outputs by several versions or options.
+
+    It has each parser's primary score and rank under each, and how far the score moves from the first.
+    """
+    groups: dict[tuple[str, str], list[Summary]] = {}
+    for summary in summaries:
+        groups.setdefault((summary.protocol.partition("(")[0], summary.primary), []).append(summary)
+    for (name, primary), group in groups.items():
+        if len(group) < 2 or all(info.name != primary for info in group[0].figures):
+            continue
+        info = group[0].info(primary)
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        table.add_column("parser", overflow="fold")
+        for number, summary in enumerate(group):
+            table.add_column(Text(summary.protocol.removeprefix(name).strip("()") or "default"))
+            table.add_column("rank", justify="right")
+            if number:
+                table.add_column("change", justify="right")
+        ranks = [_ranks(summary, info) for summary in group]
+        for parser in group[0].ordered():
+            cells, first = [], _value(group[0], parser)
+            for number, summary in enumerate(group):
+                value = _value(summary, parser)
+                cells += [_cell(summary.figure(parser, primary), info, wide=True)]
+                cells += [Text(str(ranks[number].get(parser, "–")))]
+                if number:
+                    cells += [Text("–" if value is None or first is None else signed(value - first))]
+            table.add_row(Text(parser), *cells)
+        heading = f"{name}: {info.label} of the same outputs under {len(group)} sets of rules"
+        yield Group(Text(heading), Text(), table)
+
+
+def _value(summary: Summary, parser: str) -> float | None:
+    figure = summary.figure(parser, summary.primary)
+    return None if figure is None else figure.value
+
+
+def _ranks(summary: Summary, info: FigureInfo) -> dict[str, int]:
+    sign = 1 if info.higher_is_better else -1
+    values = {p: sign * value for p in summary.parsers if (value := _value(summary, p)) is not None}
+    return {p: 1 + sum(other > value + 1e-12 for other in values.values()) for p, value in values.items()}
+
+
 def _matrix_lines(summary: Summary, width: int) -> Iterator[str]:
     """Yield the matrix that a protocol may have: features by parsers, a sign for each program that set the
     page.

@@ -50,7 +50,7 @@ class BoardPair:
     shares: Mapping[str, Figure]  # source to its part of the disagreement
     kinds: tuple[str, ...]  # the kinds of truth that both look at
     n_pages: int  # that both count
-    rules: tuple[str, ...] = ()  # by which both match tables; none where the measures do not tell
+    rules: tuple[str, ...] = ()  # by which each matches tables; none if one has no rule of `tables`
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,8 @@ class BoardAgreement:
     parsers: tuple[str, ...]
     protocols: tuple[str, ...]
     ranks: Mapping[str, Mapping[str, int | None]]  # protocol to parser to its rank, 1 for the best
+    rank_intervals: Mapping[str, Mapping[str, tuple[int, int]]]
+    """Protocol to parser to the ranks that its verdicts leave open, true together with 95 % confidence."""
     moved: Mapping[str, float]
     """Protocol to how far its figure moves in the neutral spelling, the mean over parsers, as a share of its
     range; only those that were scored both ways."""
@@ -76,6 +78,18 @@ class BoardAgreement:
             f"Beware: these are {there}. With fewer than {FEW_PARSERS} parsers or {FEW_DOCUMENTS} documents "
             "such intervals say little."
         )
+
+    def firsts(self) -> dict[str, list[str]]:
+        """Parser to the protocols that rank it first, the one with most of them first."""
+        found = {p: [s for s in self.protocols if self.ranks[s][p] == 1] for p in self.parsers}
+        return {p: own for p, own in sorted(found.items(), key=lambda item: -len(item[1])) if own}
+
+    def rank_text(self, spec: str, parser: str) -> str:
+        """Return a rank with its interval, where there is one: `2 (1–3)`."""
+        rank, ends = self.ranks[spec][parser], self.rank_intervals[spec].get(parser)
+        if rank is None:
+            return "–"
+        return str(rank) if ends is None else f"{rank} ({ends[0]}–{ends[1]})"
 
     def mean_shares(self) -> dict[str, float]:
         """Return source to its part of the disagreement, the mean over all pairs that have one."""
@@ -153,12 +167,13 @@ def board_agreement(run: Run, asked: Collection[str] = ()) -> BoardAgreement:
     pairs = [_pair(a, b, raw, neutral, rules) for a, b in combinations(raw, 2)]
     pairs.sort(key=lambda pair: 2.0 if pair.tau.value is None else pair.tau.value)
     ranks = {spec: _ranks(board.draws()[0], parsers) for spec, board in raw.items()}
+    intervals = {spec: dict(run.summary(spec).ranking.ranks) for spec in raw}
     moved = {}
     for spec in (spec for spec in raw if spec in neutral):
         top = raw[spec].figures[raw[spec].primary].info.top or 1.0
         moved[spec] = float(np.nanmean(np.abs(raw[spec].draws()[0] - neutral[spec].draws()[0]))) / top
     n_documents = run.table("samples")["document"].n_unique()
-    return BoardAgreement(parsers, tuple(raw), ranks, moved, tuple(pairs), n_documents)
+    return BoardAgreement(parsers, tuple(raw), ranks, intervals, moved, tuple(pairs), n_documents)
 
 
 Boards = dict[str, _Board]
@@ -209,11 +224,14 @@ def _pair(a: str, b: str, raw: Boards, neutral: Boards, by_rule: BoardsByRule) -
         np.copyto(step, before, where=np.isnan(step))
     apart = [(1 - step) / 2 for step in steps]
     parts = [before - after for before, after in pairwise(apart)]
-    rules, turned = _turned(first, second, kinds, by_rule)
+    rules = (first.rule, second.rule) if "tables" in kinds and first.rule and second.rule else ()
+    is_matching_known, turned = _turned(first, second, kinds, by_rule)
     parts += [turned, apart[-1] - turned]
     shares = {source: _with_interval(part) for source, part in zip(SOURCES, parts, strict=True)}
     if not are_both_spellings_known:  # its part is in what follows
         shares["serialisation"] = Figure(value=None)
+    if not is_matching_known:  # likewise
+        shares["matching"] = Figure(value=None)
     said = _with_interval(tau), _with_interval(apart[0])
     return BoardPair(a, b, *said, shares, kinds, len(pages), rules)
 
@@ -228,16 +246,19 @@ def _with_interval(draws: Floats) -> Figure:
 
 def _turned(
     first: _Board, second: _Board, kinds: Sequence[str], by_rule: BoardsByRule
-) -> tuple[tuple[str, ...], Floats]:
-    """Return the rules by which both match tables, and what these alone reverse; nothing where that is
-    unknown.
+) -> tuple[bool, Floats]:
+    """What the rules by which both match tables turn round alone, and whether that is known.
+
+    Without tables in common it is nothing.
     """
-    rules = first.rule, second.rule
-    one, other = (by_rule.get((first.protocol.serialise, rule)) for rule in rules)
-    if "tables" not in kinds or one is None or other is None:
-        return (), np.zeros(1 + N_DRAWS)
+    nothing = np.zeros(1 + N_DRAWS)
+    if "tables" not in kinds:
+        return True, nothing
+    one, other = (by_rule.get((own.protocol.serialise, own.rule)) for own in (first, second))
+    if one is None or other is None:
+        return False, nothing
     tau = kendall(*_of_kind(one, other, "tables"))
-    return rules, np.nan_to_num((1 - tau) / 2) / len(kinds)
+    return True, np.nan_to_num((1 - tau) / 2) / len(kinds)
 
 
 def _of_kind(first: _Board, second: _Board, kind: str) -> tuple[Floats, Floats]:
