@@ -267,13 +267,13 @@ def test_a_baseline_is_small_and_serves_as_the_old_run(run: Run, tmp_path: Path)
 
 
 def test_from_the_command_line(run: Run, tmp_path: Path) -> None:
-    files = {kind: tmp_path / f"gate.{kind}" for kind in ("markdown", "junit")}
+    files = {kind: tmp_path / f"gate.{ending}" for kind, ending in (("markdown", "md"), ("junit", "xml"))}
     command = [
         "gate",
         str(run.path),
         "--old",
         str(run.path),
-        *(x for k, f in files.items() for x in (f"--{k}", str(f))),
+        *(x for f in files.values() for x in ("--out", str(f))),
     ]
     result = CliRunner().invoke(app, [*command, "--save", str(tmp_path / "kept")])
     assert result.exit_code == 0 and "Gate passed" in result.output
