@@ -156,8 +156,6 @@ def test_means_of_runs_with_failures_are_the_boards(reference_data: Path, tmp_pa
 
 BESIDE_RUNS = ("text_similarity", "tables_paged", "metadata")
 """Families that no run of the benchmark reaches: its loader does not read what they need."""
-UNREAD_FORMS = ("form: label before bold", "form: label list", "form: checkbox context")
-"""Rules of forms that are not implemented, as docs/parsebench.md says; no headline figure contains them."""
 
 
 @pytest.mark.conformance
@@ -168,11 +166,6 @@ def test_parsebench_examples(reference_data: Path, version: str) -> None:
         if family == "run" or family in BESIDE_RUNS:
             continue
         with text.rules_of(version):
-            if any(form in example.get("note", "") for form in UNREAD_FORMS):
-                assert not own_result(family, given)["passed"], (
-                    f"{example['id']} is read now: update the docs"
-                )
-                continue
             if "crash" in expected:
                 with pytest.raises((ValueError, charts.TablesValuesError)):
                     own_result(family, given)
@@ -358,6 +351,20 @@ def test_fields_of_forms_are_found(label: str, value: str, kind: str, markdown: 
         ({"label": "Name", "value": "Ada", "value_max_diffs": 1}, "Name: Adda"),
         ({"label": "Agree", "value": True, "value_type": "checkbox"}, "| Agree | ☑ |\n|-|-|\n| Other | ☐ |"),
         ({"label": "TO (row 2)", "value": "35"}, "FROM 10 TO 20\nFROM 20 TO 35"),
+        ({"label": "County", "value": "Erie"}, "Well No. **14** in the County **Erie**"),
+        ({"label": "Date", "value": "May 5 1948"}, "Date **May 5** 19 **48**"),
+        (
+            {"label": ["Riga", "Ships"], "value": "12"},
+            f"<table>{'<tr><th>Port</th><th>Ships</th></tr>'}<tr><td>Riga</td><td>12</td></tr></table>",
+        ),
+        (
+            {"label": ["Riga", "Shipz"], "label_max_diffs": [0, 1], "value": "12"},
+            "| Port | Ships |\n|-|-|\n| Riga | 12 |",
+        ),
+        (
+            {"label": ["Resident", "No"], "value": False, "value_type": "checkbox"},
+            "Visitor Yes ☐ No ☑\nResident Yes ☑ No ☐",
+        ),
     ],
 )
 def test_fields_may_differ_in_some_characters_since_september(rule: dict[str, Any], markdown: str) -> None:
@@ -365,6 +372,21 @@ def test_fields_may_differ_in_some_characters_since_september(rule: dict[str, An
         with text.rules_of(version):
             result = parsebench_programs.run_rule({"type": "form_field", **rule}, markdown, {}, {})
         assert result["passed"] is passed, version
+
+
+def test_a_field_with_several_labels_needs_all_of_them() -> None:
+    pipes = "| Port | Ships | Crew |\n|-|-|-|\n| Riga | 12 | 31 |\n| Oslo | 9 | 8 |"
+    for label, value, passed in (
+        (["Riga", "Crew"], "31", True),
+        (["Riga", "Crew"], "12", False),
+        (["Riga", "Flag"], "31", False),
+        (["Oslo", "Riga"], "9", False),
+        (["", ""], "9", False),
+    ):
+        rule = {"type": "form_field", "label": label, "value": value}
+        assert parsebench_programs.run_rule(rule, pipes, {}, {})["passed"] is passed, label
+    no_label = {"type": "form_field", "label": "and the rest of", "value": "Erie"}
+    assert not parsebench_programs.run_rule(no_label, "and the rest of **Erie**", {}, {})["passed"]
 
 
 def test_what_leaves_upstreams_means_is_worth_nothing_on_demand() -> None:

@@ -45,6 +45,11 @@ class Field(NamedTuple):
 def decide_field(rule: Mapping[str, Any], text: str) -> bool:
     """Return whether a field has its value; raise ValueError where the rule has no label."""
     label, value, kind = rule.get("label") or "", rule.get("value"), rule.get("value_type", "text")
+    if isinstance(label, list) and is_september():
+        labels = [str(own) for own in label if str(own).strip()]
+        if len(labels) > 1:
+            return _decide_labels(rule, labels, text)
+        label = labels[0] if labels else ""
     if isinstance(label, list):
         raise ValueError("lists of labels are not read")
     label, most = str(label), _allowed(rule, "label_max_diffs")
@@ -66,9 +71,93 @@ def decide_field(rule: Mapping[str, Any], text: str) -> bool:
     return found is not None and any(_matches(found, own, far) for own in expected_texts)
 
 
-def _allowed(rule: Mapping[str, Any], key: str) -> int:
-    """Return how many characters may differ; 0 before September 2026."""
+def _decide_labels(rule: Mapping[str, Any], labels: Sequence[str], text: str) -> bool:
+    """Whether the field that several labels name together has its value."""
+    if _BLANKS.search(text):
+        raise ValueError("the output has too many blanks in a row")
+    most = [_allowed(rule, "label_max_diffs", number) for number in range(len(labels))]
+    value = rule.get("value")
+    wanted = list(value) if isinstance(value, list) else [value]
+    if rule.get("value_type") == "checkbox":
+        expected = None if isinstance(value, list) else _as_bool(value)
+        return expected is not None and _state_of_labels(labels, most, text) is expected
+    far, expected_texts = (
+        _allowed(rule, "value_max_diffs"),
+        ["" if own is None else str(own) for own in wanted],
+    )
+    cells = list(_cells_of_labels(labels, most, text))
+    if rule.get("value_type") == "signature":
+        signed = [own if isinstance(own, bool) else bool(str(own or "").strip()) for own in wanted]
+        return bool(cells) and any(cell.strip() for cell in cells) in signed
+    right = [cell for cell in cells if any(_matches(cell, own, far) for own in expected_texts)]
+    found = (right or [cell for cell in cells if cell.strip()] or [""])[0] if cells else None
+    return found is not None and any(_matches(found, own, far) for own in expected_texts)
+
+
+def _cells_of_labels(labels: Sequence[str], most: Sequence[int], text: str) -> Iterator[str]:
+    """The cells of grids whose headers, or cells to the left, answer every label."""
+    for grid, _ in _grids(text):
+        for r, row in enumerate(grid.data):
+            for c, cell in enumerate(row):
+                is_head = r in grid.header_rows or (r, c) in grid.header_cells
+                if is_head or (c == 0 and (grid.width > 1 or not grid.header_cells)):
+                    continue
+                above = [
+                    grid.data[y][c] for y in range(r) if y in grid.header_rows or (y, c) in grid.header_cells
+                ]
+                beside = [own for _, own in grid.row_headers.get(r, ())] + list(row[:c])
+                anchors = [_untagged(own) for own in (_head(grid, c), *above, *beside)]
+                pairs = zip(labels, most, strict=True)
+                if all(any(_answers(own, label, far) for own in anchors) for label, far in pairs):
+                    yield _untagged(cell)
+
+
+def _answers(anchor: str, label: str, most: int) -> bool:
+    """Whether a header or cell stands for a label."""
+    a, b = norm(anchor), norm(label)
+    if not a.strip() or not b.strip():
+        return False
+    if a in b or b in a or re.sub("[.:,]", "", a).split() == re.sub("[.:,]", "", b).split():
+        return True
+    near, wanted = _bare(a), _bare(b)
+    if not near or not wanted:
+        return False
+    if near == wanted or (min(len(near), len(wanted)) >= 4 and (near in wanted or wanted in near)):
+        return True
+    width = len(wanted)
+    parts = [near, *(near[at : at + width] for at in range(max(0, len(near) - width) + 1))]
+    return most > 0 and any(_distance(part, wanted, most) <= most for part in parts)
+
+
+def _state_of_labels(labels: Sequence[str], most: Sequence[int], text: str) -> bool | None:
+    """The state of the box that stands behind a context and an option, as in `Resident Yes ☑ No ☐`."""
+    found: list[tuple[float, bool]] = []
+    for line in text.split("\n"):
+        marks, pieces = _MARKER.findall(line), _MARKER.split(line)
+        if not marks or not pieces[0].strip():
+            continue
+        context = ""
+        for mark, piece in zip(marks, pieces, strict=False):
+            words = _name(piece).strip("*_ :-,;|")
+            before, _, option = words.rpartition(" ")
+            if option.lower() not in ("yes", "no"):
+                before, option = "", words
+            context = before.strip() or context
+            names, scores = [own for own in (context, option) if own], []
+            for label, far in zip(labels, most, strict=True):
+                best = max(((label_score(own, label, far), own) for own in names), default=(0.0, ""))
+                scores.append(best[0])
+                names = [own for own in names if own != best[1]]
+            if all(score > 0 for score in scores):
+                found.append((sum(scores) / len(scores), mark in _CHECKED or "x" in mark.lower()))
+    return max(found, key=lambda own: own[0])[1] if found else None
+
+
+def _allowed(rule: Mapping[str, Any], key: str, number: int = 0) -> int:
+    """Return how many characters may differ, of the n-th label; 0 before September 2026."""
     given = rule.get(key) or 0
+    if isinstance(given, list):
+        given = given[number] if number < len(given) else 0
     return int(given) if is_september() and isinstance(given, int | float) and given > 0 else 0
 
 
@@ -208,9 +297,68 @@ def _fields(text: str) -> Iterator[Field]:
     yield from _cell_fields(text)
     for grid, priority in _grids(text):
         yield from _grid_fields(grid, priority)
+    if is_september():
+        yield from _fields_before_bold(text)
     for found in _BLANK_LINE.finditer(text):
         if not found[1].startswith(tuple("#-*`>|")) and "**" not in found[1] and ":" not in found[1]:
             yield Field(_name(found[1]), "")
+
+
+_BOLD_VALUE = re.compile(r"\*\*([^*\n]+)\*\*")
+_NOT_BOLD_LINE = re.compile(
+    r"^(?:[#>|]|\[Figure|\\?[-*+]\s|\d+\.\s)|\binstructions?\b|\*\*[^*\n]*:[ \t]*\*\*", re.I
+)
+_NO_LABEL_START = ("i,", "i ", "if you answered", "subscribed ", "being ")
+_NO_LABEL_END = re.compile(r"\b(?:and|at|by|for|from|in|of|on|or|to)$", re.I)
+_CAPTIONS = sorted(
+    (
+        "Name of Field in which well is located", "Date well was plugged", "Name of Company or Operator",
+        "Name of Farm or Lease", "Name of Party Plugging Well", "Name of Lease", "No. of Acres", "Well No.",
+        "Sec. No.", "Blk No.", "Company", "Address", "Survey", "County",
+        "Has this well ever produced oil or gas?", "Located", "Oil", "Gas", "Dry", "Total Depth",
+        "Top of each producing sand", "Name", "Title",
+    ),
+    key=len,
+    reverse=True,
+)  # fmt: skip
+"""Captions that upstream cuts out of a longer text before a value."""
+
+
+def _fields_before_bold(text: str) -> Iterator[Field]:
+    """Values in bold behind their labels: `County **Erie**`."""
+    for line in text.split("\n"):
+        if "**" not in line or _NOT_BOLD_LINE.search(line.strip()):
+            continue
+        fields: list[Field] = []
+        end = 0
+        for found in _BOLD_VALUE.finditer(line):
+            before, value = line[end : found.start()], found[1].strip()
+            end = found.end()
+            if before.strip() == "19" and fields and re.fullmatch(r"\d\d", value):
+                fields[-1] = fields[-1]._replace(value=f"{fields[-1].value} 19{value}")
+            elif label := _label_before(before):
+                fields.append(Field(label, _untagged(value), 0))
+        yield from fields
+
+
+def _label_before(text: str) -> str:
+    """The label at the end of what stands before a value; empty where that is none."""
+    own = re.sub(r"<br\s*/?>", " ", re.split("_{3,}", text)[-1])
+    own = _name(re.sub(r"^[\s\\*_#>\-]+", "", own)).strip("*_ :-,;")
+    own = own.rpartition(":")[2].strip("*_ :-,;")
+    caption = next((c for c in _CAPTIONS if own.lower().endswith(c.lower())), None)
+    own = own if caption is None else own[-len(caption) :]
+    first = next((sign for sign in own if sign.isalpha()), "")
+    is_label = (
+        3 <= len(own) <= 100
+        and first != ""
+        and not first.islower()
+        and not own.lower().startswith(_NO_LABEL_START)
+        and not _NO_LABEL_END.search(own)
+        and not (")" in own and "(" not in own)
+        and not re.fullmatch(r"(?:19|20)\d{0,2}", own)
+    )
+    return own if is_label else ""
 
 
 def _fill_ins(text: str) -> Iterator[Field]:
