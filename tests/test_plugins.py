@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -128,7 +129,10 @@ BROKEN = {
         "@dataclass(frozen=True)\nclass NoSummary(Found):\n    name = 'no_summary'\n\n"
         "    def summarise(self, tables):\n        raise RuntimeError('no summary')\n"
     ),
-    "bad_corpus.py": "def load(root):\n    return 1 / 0\n",
+    "bad_corpus.py": (
+        "import sys\n\n\ndef load(root):\n    return 1 / 0\n\n\ndef leave(root):\n    sys.exit(7)\n"
+    ),
+    "bad_exit_parser.py": "import sys\n\nsys.exit(9)\n",
 }
 
 
@@ -145,7 +149,8 @@ def broken(work: Path) -> Path:
             "other = bad_metric:Seven\nbye = bad_exit:Metric\n3d (new) = bad_metric:Seven\n"
             "[parsemark.protocols]\nabsent = bad_import:P\nno_pages = bad_protocol:NoPages\n"
             "no_summary = bad_protocol:NoSummary\nsome_pages = bad_protocol:SomePages\n"
-            "[parsemark.corpora]\nbad = bad_corpus:load\n[parsemark.parsers]\nabsent = bad_import:path\n",
+            "[parsemark.corpora]\nbad = bad_corpus:load\nleaves = bad_corpus:leave\n"
+            "[parsemark.parsers]\nabsent = bad_import:path\nleaves = bad_exit_parser:path\n",
         )
         for name, content in BROKEN.items():
             (package / name).write_text(content)
@@ -161,6 +166,26 @@ def test_a_broken_plugin_marks_its_row_only(broken: Path) -> None:
     assert "bye\tbroken: " in shown and "other\tbroken: " in shown and "calls itself 'seven'" in shown
     rows = parsemark(broken, "parsemark parsers list").splitlines()
     assert any(row.startswith("absent") and "broken" in row for row in rows)
+    assert any(row.startswith("leaves") and "broken" in row for row in rows)
+    assert any(row.startswith("pdfplumber") and "broken" not in row for row in rows)
+
+
+def test_a_name_that_two_packages_register_is_nobodys(broken: Path) -> None:
+    package = broken / "package"
+    write_entry_points(
+        package,
+        "thief",
+        "[parsemark.metrics]\nteds = bad_metric:Seven\nraises = bad_metric:Seven\n"
+        "[parsemark.parsers]\nabsent = json:loads\npdfplumber = json:loads\n",
+    )
+    try:
+        shown = parsemark(broken, "parsemark list metrics")
+        rows = parsemark(broken, "parsemark parsers list").splitlines()
+    finally:
+        shutil.rmtree(package / "thief-1.dist-info")
+    assert "raises\tbroken: " in shown and "registered by bad and thief" in shown
+    assert any(line.startswith("teds\t") and "broken" not in line for line in shown.splitlines())
+    assert any(row.startswith("absent") and "registered by bad and thief" in row for row in rows)
     assert any(row.startswith("pdfplumber") and "broken" not in row for row in rows)
 
 
@@ -184,6 +209,8 @@ def test_a_broken_plugin_is_refused_before_parsing(broken: Path, protocol: str) 
 
 
 def test_a_broken_loader_is_named(broken: Path) -> None:
+    left = parsemark(broken, "parsemark corpus info leaves:documents --pages", code=2)
+    assert "SystemExit: 7" in left and "bad_corpus:leave" in left
     said = parsemark(broken, "parsemark corpus info bad:documents --pages", code=2)
     assert "ZeroDivisionError" in said and "bad_corpus:load" in said and "Traceback" not in said
 

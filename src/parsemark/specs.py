@@ -61,6 +61,12 @@ def tool_of(parser: str) -> str:
     return re.split(r"[(@]", parser, maxsplit=1)[0].strip()
 
 
+def packages_that_bring(group: str, name: str) -> list[str]:
+    """Return the distributions that register a name, sorted: which of several is meant, nobody can say."""
+    found = entry_points(group=group, name=name)
+    return sorted({point.dist.name for point in found if point.dist is not None})
+
+
 def parse_spec(text: str) -> Spec:
     """Read `name` or `name(key=value,…)`.
 
@@ -225,6 +231,8 @@ class Registry:
         module, _, attribute = targets[name].partition(":")
         if name in self.builtin:
             return getattr(importlib.import_module(module), attribute)
+        if len(packages := packages_that_bring(self.group, name)) > 1:
+            raise self.broken(name, ValueError(f"it is registered by {' and '.join(packages)}"))
         plugins_loaded.add(targets[name])
         try:
             return getattr(importlib.import_module(module), attribute)

@@ -15,7 +15,7 @@ SUITES = {
     "installation": ["tests/parsers/test_installation.py"],
     "clients": ["tests/web/test_slow_clients.py"],
     "sources": ["tests/corpora/test_source_pairs.py"],
-    "benchmarks": ["plugins/boards/tests/test_hostile_folders.py"],
+    "benchmarks": ["plugins/boards/tests/test_hostile_folders.py", "plugins/boards/tests/test_ohr_bench.py"],
     "gaming": [
         "tests/protocols/test_tricks.py",
         "tests/protocols/test_tricks_of_others.py",
@@ -23,6 +23,7 @@ SUITES = {
         "plugins/boards/tests/test_tricks.py",
         "plugins/boards/tests/test_gaming.py",
     ],
+    "plugins": ["tests/test_plugins.py"],
     "tags": ["tests/corpora/test_tagged_hostile.py"],
     "sites": ["tests/report/test_hostile_bundles.py", "tests/report/test_report_hostile.py"],
     "clocks": ["tests/engine/test_clock_jumps.py"],

@@ -13,6 +13,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from parsemark.cli.main import app
+from parsemark.corpora.files import page_file_text, page_from_file
+from parsemark.corpora.schema import PageFile
 from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError, UsageError
@@ -258,3 +260,41 @@ def test_a_file_of_results_that_is_none_is_refused(tmp_path: Path, line: str, wh
     (tmp_path / "r.jsonl").write_text(line)
     with pytest.raises(CorpusError, match=why):
         get_protocol(f"ohr-bench(results={tmp_path / 'r.jsonl'})")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(None, True, -7, 10**400, float("nan"), "", "a\x00\x1b[2J", "a" * 100_000, [], {}, [[[]]]),
+        *([0] * 10_000, {f"k{k}": k for k in range(10_000)}, json.loads("[" * 300 + "]" * 300)),
+    ],
+    ids=lambda value: repr(value)[:12],
+)
+def test_hostile_results_and_questions_are_refused_or_scored(tmp_path: Path, value: object) -> None:
+    chunk = {"file_name": "BANK", "page_idx": 0, "text": "net income"}
+    line = {"parser": "one", "ID": "q", "generated": "842", "end_to_end": "842", "retrieval_results": [chunk]}
+    changes = [
+        *({**line, key: value} for key in (*line, "failed", "more")),
+        *({**line, "retrieval_results": [{**chunk, key: value}]} for key in chunk),
+    ]
+    truth = page(ohr_bench_questions=[{**QUESTION, "ID": "q"}])
+    for number, changed in enumerate(changes):
+        path = tmp_path / f"{number}.jsonl"
+        path.write_text(json.dumps(changed) + "\n")
+        try:
+            protocol = get_protocol(f"ohr-bench(results={path})")
+        except (CorpusError, UsageError) as error:
+            assert len(str(error)) < 5_000 and "pydantic" not in str(error)
+            continue
+        rows = protocol.score_page(truth, Prediction("p", "one", text="Net income"), None).scores
+        assert all(row.value is None or 0 <= row.value <= 1 for row in rows)
+    for key in QUESTION:
+        hostile = page(ohr_bench_questions=[{**QUESTION, key: value}])
+        try:
+            written = page_file_text(Sample("p", "d", 1, hostile), None)
+            truth = page_from_file(PageFile.model_validate_json(written), "p")
+        except (CorpusError, ValueError):
+            continue
+        prediction = Prediction("p", "one", text="Net income")
+        rows = get_protocol("ohr-bench").score_page(truth, prediction, None).scores
+        assert all(row.value is None or 0 <= row.value <= 1 for row in rows), key

@@ -193,7 +193,7 @@ def _loaded(name: str, path: Path) -> Corpus:
         corpus = load(path)
     except (ParsemarkError, OSError):
         raise
-    except Exception as error:  # another package's code: it is named, with what it raised
+    except (Exception, SystemExit) as error:  # another package's code: it is named, with what it raised
         raise CORPORA.broken(name, error) from error
     if not isinstance(corpus, Corpus):
         raise CORPORA.broken(name, TypeError(f"its loader gives a {type(corpus).__name__}, no Corpus"))

@@ -10,7 +10,7 @@ from parsemark.parsers.declaration import read_declaration
 from parsemark.parsers.environment import read_lock
 from parsemark.parsers.parser import WORKERS, Parser
 from parsemark.parsers.weights import read_pins
-from parsemark.specs import Spec, is_derived, parse_spec, tool_of
+from parsemark.specs import Spec, is_derived, packages_that_bring, parse_spec, tool_of
 
 GROUP = "parsemark.parsers"
 
@@ -120,9 +120,15 @@ def _plugins() -> dict[str, EntryPoint]:
 
 def _plugin_script(point: EntryPoint) -> Path:
     """Return an entry point names the path of a worker script, or a function that returns it."""
+    if len(packages := packages_that_bring(GROUP, point.name)) > 1:
+        named = " and ".join(packages)
+        raise ParserError(f"The parser {point.name!r} is registered by {named}. Uninstall all but one.")
     try:
         target = point.load()
         path = Path(target() if callable(target) else target)
-    except Exception as error:  # another package's code: its failure is named and costs this parser alone
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # another package's code: its failure is named and costs this parser alone
         raise ParserError(f"The parser {point.name!r} ({point.value}) cannot be loaded: {error}") from error
     return path.resolve()
