@@ -65,6 +65,7 @@ def bench(
     executor: str = EXECUTOR,
     cache: bool = True,
     repeats: int = 1,
+    scaling: bool = False,
     overwrite: bool = False,
     strict: bool = False,
     score: bool = True,
@@ -87,6 +88,8 @@ def bench(
         executor: `local`, `ray`, or the address of a Ray cluster, such as `ray:HOST:6379`.
         cache: Reuse outputs of earlier runs.
         repeats: Number of parses per page. From two on the cache is not used, and scores are means.
+        scaling: Also measure speed with 1, 2, 4, … workers (up to `workers`) and on documents of 1, 10 and
+            100 pages, made of the corpus's pages.
         overwrite: Delete the run in `out` and start again.
         strict: Raise an error if any part of the corpus is unreadable.
         score: Score the outputs. Otherwise they are only stored.
@@ -111,6 +114,8 @@ def bench(
         events=events,
     )
     if route is not None:
+        if scaling:
+            raise UsageError("--scaling measures single parsers: name them with --parser, without --route.")
         if parsers:
             raise UsageError("The rule names the parsers: leave --parser out.")
         run = parse_routed(corpus, route, options, out=out, overwrite=overwrite, strict=strict, events=events)
@@ -118,6 +123,15 @@ def bench(
         run = parse(corpus, parsers, options, out=out, overwrite=overwrite, strict=strict, events=events)
     if score:
         score_run(run, n_workers=workers, events=events, **executor_and_address(executor))
+    if scaling:
+        from parsemark.engine.derived.parsers import split_specs
+        from parsemark.engine.parsing.scaling import measure_scaling
+        from parsemark.parsers import DEFAULT_PARSERS, get_parser
+        from parsemark.parsers.releases import usable_parsers
+
+        specs, _ = split_specs(parsers or DEFAULT_PARSERS)
+        chosen = usable_parsers(specs or DEFAULT_PARSERS, get_parser, LOG.info)
+        measure_scaling(run, open_corpus(corpus, strict=strict), chosen, options, events)
     return run
 
 

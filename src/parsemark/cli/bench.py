@@ -35,6 +35,9 @@ def bench(
     repeats: Annotated[
         int, Option(min=1, help="Number of parses per page, without the cache; scores are means.")
     ] = 1,
+    scaling: Annotated[
+        bool, Option(help="Also measure speed by number of workers and by length of document.")
+    ] = False,
     overwrite: opt.Overwrite = False,
     strict: opt.Strict = False,
     score: Annotated[

@@ -8,6 +8,7 @@ from parsemark.pdf.document import (
     PageShape,
     count_pages,
     extract_page,
+    join_pages,
     made_with,
     open_document,
     page_shapes,
@@ -44,8 +45,8 @@ from parsemark.pdf.visible import SeenPage, SeenWord, seen_page
 __all__ = [
     "BROKEN", "IN_NO_SCORE", "LINE_END_HYPHEN", "NO_PDF", "TRAITS", "Frame", "Glyph", "Kinds", "PageInk",
     "PageShape", "PageWord", "SeenPage", "SeenWord", "character_codes", "count_pages", "document_glyphs",
-    "extract_page", "in_child", "is_right_to_left", "jpegs", "look_at", "made_with", "open_document",
-    "open_picture", "page_glyphs", "page_ink", "page_jpegs", "page_shapes", "page_text", "page_words",
-    "painted_rectangles", "producer", "render_page", "save_picture_pdf", "seen_page", "sharp_pixels",
-    "taken_from", "to_page_box",
+    "extract_page", "in_child", "is_right_to_left", "join_pages", "jpegs", "look_at", "made_with",
+    "open_document", "open_picture", "page_glyphs", "page_ink", "page_jpegs", "page_shapes", "page_text",
+    "page_words", "painted_rectangles", "producer", "render_page", "save_picture_pdf", "seen_page",
+    "sharp_pixels", "taken_from", "to_page_box",
 ]  # fmt: skip

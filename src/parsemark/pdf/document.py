@@ -97,6 +97,24 @@ def page_alone(pdf: Path, page_number: int, without: tuple[int, ...] | None = No
 
 
 @in_child(cpu_s=600)
+def join_pages(pages: tuple[tuple[Path, int], ...]) -> bytes:
+    """Return one PDF of pages of others, each a file and a number from 1."""
+    import io
+
+    import pypdfium2 as pdfium
+
+    joined, written = pdfium.PdfDocument.new(), io.BytesIO()
+    try:
+        for pdf, number in pages:
+            with open_document(pdf) as document:
+                joined.import_pages(document, [number - 1])
+        joined.save(written)
+    finally:
+        joined.close()
+    return written.getvalue()
+
+
+@in_child(cpu_s=600)
 def repainted(pdf: Path) -> bytes:
     """Return a document with the texts of its pages painted above all else, the last line first."""
     import io

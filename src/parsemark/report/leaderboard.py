@@ -9,7 +9,7 @@ from typing import Any
 from parsemark.model import Status
 from parsemark.plain_words import counted, name_for
 from parsemark.report.charts import chart_to_json
-from parsemark.report.charts.catalogue import price_trade_off, trade_off
+from parsemark.report.charts.catalogue import price_trade_off, scaling_charts, trade_off
 from parsemark.report.chunks import write_chunk
 from parsemark.report.leaderboard_table import LeaderboardRow, LeaderboardTable, leaderboard_table
 from parsemark.report.parser_page import worst_pages
@@ -117,6 +117,7 @@ def _facts(source: RunSource, records: Sequence[ParseRecord]) -> list[tuple[str,
 
 def _slice_json(source: RunSource, pages: PageSlice, board: LeaderboardTable, ending: str) -> dict[str, Any]:
     charts = [trade_off(pages.figures, source), price_trade_off(pages.figures, source)]
+    charts += [] if pages.key else scaling_charts(source)
     return {
         "label": f"{pages.attribute}: {pages.label}" if pages.attribute else pages.label,
         "sentence": board.sentence,

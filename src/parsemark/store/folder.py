@@ -79,7 +79,7 @@ class RunFolder:
         read_manifest(root / MANIFEST)  # refuses what is not ours
         for name in ("raw", "journal", "parts", "protocols", "repeats", "report", SUMMARY):
             remove_tree(root / name)
-        for name in (*(f"{table}.parquet" for table in SCHEMAS), MANIFEST):
+        for name in (*(f"{table}.parquet" for table in SCHEMAS), "scaling.json", MANIFEST):
             remove_tree(root / name)
 
     @property

@@ -84,8 +84,8 @@ class WithoutDisputed:
             lines.append(f"{part.protocol}: {part.label}, {INTERVAL}; {part.direction}")
             rows = [("parser", "with", "without")]
             for row in part.parsers:
-                both = (row.with_disputed, row.without_disputed)
-                rows.append((row.parser, *(part.text_of(figure) for figure in both)))
+                before, after = map(part.text_of, (row.with_disputed, row.without_disputed))
+                rows.append((row.parser, before, after))
             first, second = (max(len(row[k]) for row in rows) for k in (0, 1))
             lines += [f"  {a.ljust(first)}  {b.ljust(second)}  {c}" for a, b, c in rows]
         return lines
@@ -129,7 +129,8 @@ def score_without(run: Run, disputes: Sequence[Dispute], n_workers: int | None =
     for dispute in own:
         if dispute.element and dispute.sample not in gone:
             elements[dispute.sample].add(dispute.element)
-    specs, skipped = [], []
+    specs: list[str] = []
+    skipped: list[str] = []
     for spec in run.protocols:
         protocol = get_protocol(spec)
         (skipped if protocol.asks or protocol.needs_whole_run else specs).append(spec)

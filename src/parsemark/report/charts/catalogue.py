@@ -4,20 +4,22 @@ Quality against time, time per page, and where a parser is weak: scores by attri
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 import polars as pl
 
+from parsemark.engine.parsing.scaling import read_scaling
 from parsemark.protocols import Figure
-from parsemark.report.drawing import Chart, ChartAxis, RunParser, Section, Series, interval_bars
+from parsemark.report.drawing import Chart, ChartAxis, Mark, RunParser, Section, Series, interval_bars
 from parsemark.report.names import safe_name
 from parsemark.report.source import RunSource
 
 TIME = "cpu_s_per_page"
 FASTEST_S = 1e-4  # times below this are below what the clock resolves
 LEVELS = ("simple", "moderate", "complex")
+_LINE_AND_POINTS: tuple[Mark, Mark] = ("line", "points")
 CURVES = ("severity",)  # attributes whose values are steps of one quantity, drawn as a curve
 
 
@@ -27,7 +29,9 @@ def all_sections(source: RunSource) -> list[Section]:
     names = [name for name, n in counts.items() if n > 1]
     names.sort(key=lambda name: (name[1] != "complexity", name[0] == "page", name[1]))
     found = [
-        Section.of("overview", "Overview", [*cost_charts(source), time_per_page(source)]),
+        Section.of(
+            "overview", "Overview", [*cost_charts(source), time_per_page(source), *scaling_charts(source)]
+        ),
         *source.drawing.charts(source),
         Section.of("attributes", "By attribute", [breakdown(source, *name) for name in names]),
     ]
@@ -50,6 +54,55 @@ def cost_charts(source: RunSource) -> list[Chart | None]:
     """Return quality against CPU time, and against price where a parser is paid by the page."""
     figures = source.summary.parsers
     return [trade_off(figures, source), price_trade_off(figures, source)]
+
+
+def scaling_charts(source: RunSource) -> list[Chart | None]:
+    """Return speed against workers, time against document length, and GPU memory, as measured."""
+    scaling = read_scaling(source.run)
+    if scaling is None:
+        return []
+    names = [parser.name for parser in source.parsers]
+    speeds = {n: [(float(t.workers), t.pages_per_s) for t in scaling.by_workers(n)] for n in names}
+    times = {n: [(float(t.pages), t.wall_s) for t in scaling.by_length(n)] for n in names}
+    memory = {
+        n: [(float(t.workers), t.gpu_mb) for t in scaling.by_workers(n) if t.gpu_mb is not None]
+        for n in names
+    }
+    used = {n: points for n, points in memory.items() if any(mb > 0 for _, mb in points)}
+    workers, pages = ChartAxis("workers", kind="log"), ChartAxis("pages of the document", kind="log")
+    return [
+        Chart.of(
+            "speed-workers",
+            "Speed against workers",
+            f"Higher is better. Start of workers included; {scaling.cores} cores.",
+            (workers, ChartAxis("pages per second", 0.0)),
+            _measured_lines(speeds),
+        ),
+        Chart.of(
+            "time-length",
+            "Time against document length",
+            "Lower is better. One worker, its start included.",
+            (pages, ChartAxis("seconds", kind="log")),
+            _measured_lines(times),
+        ),
+        Chart.of(
+            "gpu-workers",
+            "GPU memory against workers",
+            "Lower is better. Most memory above that before the start.",
+            (workers, ChartAxis("MB", 0.0)),
+            _measured_lines(used),
+        ),
+    ]
+
+
+def _measured_lines(points: Mapping[str, Sequence[tuple[float, float]]]) -> list[Series]:
+    """Return a line and its points for each parser that has any."""
+    found = []
+    for name, own in points.items():
+        if own:
+            x, y = zip(*own, strict=True)
+            found += [Series(name, mark, x, y, parser=name) for mark in _LINE_AND_POINTS]
+    return found
 
 
 def trade_off(figures: Mapping[str, Mapping[str, Figure]], source: RunSource) -> Chart | None:
