@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -76,6 +78,7 @@ class ScoredPairs:
 
 def pairs(
     file: str | Path,
+    prediction: str | Path | None = None,
     *,
     metrics: Sequence[str] | None = None,
     out: str | Path | None = None,
@@ -88,10 +91,12 @@ def pairs(
     tell: Callable[[int, str], None] | None = None,
     progress: Callable[[str, int | None], Advance] | None = None,
 ) -> ScoredPairs:
-    """Score pairs of tables in a file, with metrics or with language models.
+    """Score one pair of tables, or a file of pairs, with metrics or with language models.
 
     Args:
-        file: One pair per line, `{"id": …, "truth": …, "pred": …}`; `-` for standard input.
+        file: One pair per line, `{"id": …, "truth": …, "pred": …}`; `-` for standard input. With a
+            `prediction`, the true table.
+        prediction: File with the predicted table, to score one pair.
         metrics: Specs of metrics, `all` for every table metric; by default four, and none with `judges`.
         out: File with one line per pair and metric; `-` for standard output.
         workers: Number of processes.
@@ -113,7 +118,7 @@ def pairs(
     judged, bill = None, None
     try:
         with ExitStack() as opened:
-            source, sink = _open(file, out, opened)
+            source, sink = _open(file, prediction, out, opened)
             write = sink.write if sink is not None else lambda _: 0
             if judges:
                 with _asking(judges, max_cost, answers) as (asked, asker):
@@ -124,12 +129,15 @@ def pairs(
                     )
                     bill = Bill.of(asker)
                 failed_lines |= set(judged.failed)
-                if chosen and is_standard(file):
+                if chosen and prediction is None and is_standard(file):
                     raise UsageError("Metrics and judges together need a file of pairs, not standard input.")
                 if chosen:
                     source.seek(0)
             if chosen:
-                advance = begin("Scoring", None if is_standard(file) else Path(file).stat().st_size)
+                advance = begin(
+                    "Scoring",
+                    None if prediction is not None or is_standard(file) else Path(file).stat().st_size,
+                )
                 for result in score_lines(_lines(source, advance), chosen, workers, raw=raw):
                     summary.add(result.score)
                     if result.score.value is None and result.line not in failed_lines:
@@ -148,12 +156,18 @@ def is_standard(path: str | Path | None) -> bool:
     return str(path) == "-"
 
 
-def _open(file: str | Path, out: str | Path | None, opened: ExitStack) -> tuple[BinaryIO, TextIO | None]:
+def _open(
+    file: str | Path, prediction: str | Path | None, out: str | Path | None, opened: ExitStack
+) -> tuple[BinaryIO, TextIO | None]:
     """Return source and sink; the source is opened first, so that a wrong name costs no earlier scores."""
     from parsemark.system import replacing
 
     source: BinaryIO = sys.stdin.buffer
-    if not is_standard(file):
+    if prediction is not None:
+        truth, predicted = (Path(p).read_text("utf-8", "surrogateescape") for p in (file, prediction))
+        pair = {"id": Path(file).stem, "truth": truth, "pred": predicted}
+        source = io.BytesIO(json.dumps(pair).encode())
+    elif not is_standard(file):
         source = Path(file).open("rb")  # noqa: SIM115 - closed with the others
         opened.enter_context(source)
     if out is None:

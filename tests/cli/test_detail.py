@@ -1,6 +1,8 @@
 """Options of every command: `-q` and `-v`, and the consents, before or behind the command."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,7 @@ import pypdfium2
 import pytest
 from typer.testing import CliRunner
 
+import parsemark
 from parsemark.cli import printing
 from parsemark.cli.main import app
 from parsemark.errors import UsageError
@@ -70,3 +73,44 @@ def test_quiet_prints_the_answer_of_a_check_alone(tmp_path: Path) -> None:
     command = ["check", str(pdf), str(tmp_path / "out.md"), "--no-ocr"]
     long, short = out(*command), out(*command, "-q")
     assert len(short.splitlines()) == 1 < len(long.splitlines()) and long.startswith(short)
+
+
+def test_a_pair_of_files_is_scored_as_a_line_of_pairs(tmp_path: Path) -> None:
+    truth, pred = tmp_path / "truth.html", tmp_path / "pred.md"
+    truth.write_text("<table><tr><td>lead</td><td>11.34</td></tr></table>")
+    pred.write_text("| lead | 11.84 |\n|---|---|\n")
+    scores = [json.loads(line) for line in out("pairs", str(truth), str(pred), "--out", "-").splitlines()]
+    expected = parsemark.score_pair(truth.read_text(), pred.read_text(), ["teds"])["teds"].value
+    (teds,) = (row["value"] for row in scores if row["metric"] == "teds")
+    assert teds == pytest.approx(expected) and 0 < teds < 1
+    with pytest.raises(UsageError, match="No such file"):
+        out("pairs", str(truth), str(tmp_path / "none.md"))
+
+
+def test_on_a_terminal_markdown_is_folded_between_words_and_tables_have_no_bars(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = f"<file:///{'x' * 99}>"
+    text = (
+        f"{'several words ' * 9}\n\n| figure | a\\|b |\n|---|---:|\n| one | 0.5 |\n\nSide by side: {link}\n"
+    )
+    printing.set_detail(0)
+    printing.answer(text)
+    assert capsys.readouterr().out == text
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    printing.answer(text)
+    shown = re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out).splitlines()
+    prose = [line for line in shown if "several" in line]
+    assert len(prose) > 2 and all(set(line.split()) == {"several", "words"} for line in prose)
+    assert any(line.split() == ["figure", "a|b"] for line in shown)
+    assert any(link in line for line in shown), "a link is not folded"
+
+
+@pytest.mark.parametrize("group", [(), ("corpus",), ("parsers",), ("study",), ("study", "judge")])
+def test_a_group_lists_its_commands_with_examples(group: tuple[str, ...]) -> None:
+    help_text = out(*group, "--help")
+    examples = help_text.partition("\nExamples:\n")[2].splitlines()
+    commands = [line.strip() for line in examples if line.startswith("  parsemark ")]
+    assert len(commands) >= 3 and all(line.startswith(" ".join(["parsemark", *group])) for line in commands)

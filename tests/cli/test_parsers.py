@@ -1,6 +1,7 @@
 """`parsemark parsers list`."""
 
 import io
+import shlex
 import zipfile
 from pathlib import Path
 
@@ -222,3 +223,24 @@ def test_one_file_is_tried_and_nothing_but_its_run_is_left(
     assert "<p>Some words.</p>" in Path("runs/try-page/try.html").read_text()
     shown = " ".join(CliRunner().invoke(app, ["try", "--help"]).output.split())
     assert "all that are installed" in shown and "a fast set" not in shown
+
+
+def test_a_try_says_why_a_parser_failed_and_how_to_see_the_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = """
+    from parsemark_worker import serve
+
+    def parse(pdf, page, options):
+        raise ValueError("too small")
+
+    serve(parse)
+    """
+    monkeypatch.chdir(tmp_path)
+    page = write_page(tmp_path / "page.pdf")
+    worker = write_worker(tmp_path, body)
+    result = CliRunner().invoke(app, ["try", str(page), "-p", str(worker), "--no-browser"])
+    assert f"! {worker.stem} failed on page 1: ValueError: too small" in result.output
+    again = next(line for line in result.output.splitlines() if line.startswith("  parsemark try "))
+    shown = CliRunner().invoke(app, shlex.split(again)[1:])
+    assert isinstance(shown.exception, ParserError) and "in parse" in str(shown.exception)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from parsemark import api
+from parsemark import api, corpus_calls
 from parsemark.cli import options as opt
 from parsemark.cli import running
-from parsemark.cli.printing import is_quiet, plain_console
+from parsemark.cli.printing import is_quiet, plain_console, say, warning
 from parsemark.cli.stable import repeat_parts
 from parsemark.cli.trial import print_trial
 from parsemark.errors import UsageError
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, unbroken
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def bench(
@@ -119,13 +124,41 @@ def try_file(
         print_trial(parsers[0], file, page, timeout_s)
         return
     console = plain_console()
-    running.load(f"folder:{file}")
+    loaded = running.load(f"folder:{file}")
     with running.stoppable(console) as events:
         run = opt.fill(api.try_, locals())
+    _say_failures(run, loaded, file, parsers or (), console)
     page_path = run.path / "try.html"
     console.print(f"Side by side: {page_path}", soft_wrap=True)
     if browser and console.is_terminal:
         webbrowser.open(page_path.resolve().as_uri())
+
+
+def _say_failures(
+    run: api.Run, corpus: api.Corpus, file: Path, parsers: Sequence[str], console: Console
+) -> None:
+    """Print why parsers failed, each with its first page, and the command that shows the traceback."""
+    failed: dict[str, Any] = {}
+    for record in run.records():
+        if record.status not in ("ok", "no_prediction"):
+            failed.setdefault(record.parser, record)
+    specs = {Path(spec).stem: spec for spec in parsers}  # a script is named by its path
+    numbers = {sample: page for sample, _, page, _ in corpus_calls.page_list(corpus)[0]} if failed else {}
+    for parser, record in failed.items():
+        page = numbers[record.sample]
+        say(console, warning(f"{parser} failed on page {page}: {unbroken(record.error or record.status)}"))
+        again = shlex.join(
+            [
+                "parsemark",
+                "try",
+                str(file),
+                "--parser",
+                specs.get(parser, parser),
+                "--pages",
+                f"{page}-{page}",
+            ]
+        )
+        console.print(f"  {again}", soft_wrap=True)
 
 
 def _one_page(pages: str) -> int | None:

@@ -12,7 +12,7 @@ from typer import Argument, Option
 from parsemark import api
 from parsemark.cli import options as opt
 from parsemark.cli import running
-from parsemark.cli.printing import plain_console, say, say_json
+from parsemark.cli.printing import is_quiet, plain_console, say, say_json
 from parsemark.plain_words import counted, size_in_words, visible
 
 if TYPE_CHECKING:
@@ -84,7 +84,11 @@ def verify(
 def _show(console: Console, found: Verification) -> None:
     from rich.text import Text
 
+    verdict = Text("Verified.", "bold green") if found.passed else Text("NOT verified.", "bold red")
+    console.print(verdict)
     for check in found.checks:
+        if check.passed and is_quiet():
+            continue
         mark = Text("✓ ", "green") if check.passed else Text("✗ ", "red")
         text = check.text if check.passed else f"{check.n_differences} differ"
         console.print(_hanging(console, mark + Text(visible(f"{check.name}: {text}")), 2))
@@ -92,10 +96,8 @@ def _show(console: Console, found: Verification) -> None:
             console.print(_hanging(console, Text(visible(f"    {difference}")), 6))
         if (more := check.n_differences - len(check.differences)) > 0:
             console.print(f"    and {more} more")
-    for note in found.notes:
+    for note in () if is_quiet() else found.notes:
         console.print(_hanging(console, Text(visible(f"· {note}"), "dim"), 2))
-    verdict = Text("Verified.", "bold green") if found.passed else Text("NOT verified.", "bold red")
-    console.print(verdict)
 
 
 def _hanging(console: Console, text: Text, indent: int) -> Text:

@@ -11,7 +11,7 @@ from typer import Option
 from parsemark import api
 from parsemark.cli import options as opt
 from parsemark.cli import running
-from parsemark.cli.printing import is_quiet, page_progress, plain_table, say_json
+from parsemark.cli.printing import is_quiet, page_progress, plain_table, print_answer, say_json
 from parsemark.plain_words import rounded, signed
 
 if TYPE_CHECKING:
@@ -62,9 +62,16 @@ def choose(
     running.say_old_report(run, console)
     if as_json:
         say_json("choose", choice)
-    elif not is_quiet():
+    lines = api.choice_in_words(choice, corpus, run)
+    answer = lines.index("") if "" in lines else len(lines)
+    others = print_answer(console, lines[:answer])
+    if is_quiet():
+        return
+    if not as_json:
+        console.print()
         console.print(_table(choice))
-    for line in api.choice_in_words(choice, corpus, run):
+        console.print()
+    for line in (*others, *lines[answer:]):
         # A command is to be copied: it stays on one line, however long.
         console.print(line, soft_wrap=line.startswith("  "))
     if route is not None:

@@ -53,6 +53,8 @@ EVERYWHERE = frozenset(
 class Root(Commands):
     """All commands, in the order of `COMMANDS`."""
 
+    example_of = ("try", "bench", "choose", "compare", "check", "gate", "annotate", "list")
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Move options that every command takes in front of it, up to a `--`."""
         end = args.index("--") if "--" in args else len(args)

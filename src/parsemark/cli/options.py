@@ -3,7 +3,7 @@
 Help rendered with rich would take twice as long to start, and be harder to read in a pipe.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -59,7 +59,23 @@ def _paragraphs(command: TyperCommand) -> list[str]:
 
 
 class Commands(TyperGroup):
-    """A group that lists its commands by panel, each with its whole first sentence."""
+    """A group that lists its commands by panel, each with its whole first sentence, and gives examples."""
+
+    example_of: Sequence[str] = ()  # commands whose example is shown; all if empty
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the first example of a few commands."""
+        examples = []
+        for name in self.example_of or self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            texts = _paragraphs(command) if isinstance(command, TyperCommand) else []
+            examples += [text.removeprefix(EXAMPLE) for text in texts if text.startswith(EXAMPLE)][:1]
+        if examples:
+            with formatter.section("Examples"):
+                for text in examples:
+                    formatter.write(f"{'':>{formatter.current_indent}}{text}\n")
+            formatter.write_paragraph()
+        formatter.write_text("COMMAND --help shows the options and examples of a command.")
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands."""

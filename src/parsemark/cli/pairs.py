@@ -22,8 +22,16 @@ if TYPE_CHECKING:
 
 def pairs(
     file: Annotated[
-        Path, Argument(metavar="PAIRS.jsonl", help="File with one pair per line; `-` for standard input.")
+        Path,
+        Argument(
+            metavar="FILE",
+            help="File with one pair per line (JSONL); `-` for standard input. With PREDICTION: the true "
+            "table.",
+        ),
     ],
+    prediction: Annotated[
+        Path | None, Argument(metavar="[PREDICTION]", help="The predicted table, to score one pair.")
+    ] = None,
     *,
     metrics: Annotated[
         list[str] | None,
@@ -48,16 +56,19 @@ def pairs(
     max_cost: judging.MaxCost = None,
     answers: judging.Answers = None,
 ) -> None:
-    """Score pairs of tables in a file, with metrics or with language models.
+    """Score one pair of tables, or a file of pairs, with metrics or with language models.
 
-    Each line of the file is `{"id": …, "truth": …, "pred": …}`. Tables may be HTML, Markdown, LaTeX or CSV.
-    The format is detected; `truth_format` and `pred_format` set it. `"pred": null` means no prediction.
+    Each line of a file of pairs is `{"id": …, "truth": …, "pred": …}`. Tables may be HTML, Markdown, LaTeX
+    or CSV. The format is detected; `truth_format` and `pred_format` set it. `"pred": null` means no
+    prediction.
 
     SCORES.jsonl has a line for each pair and metric: `id`, `metric`, `value`, `status`, and, where they
     exist, `message`, `errors` and `details`. As in `bench`, a run of white space, including no-break and thin
     spaces, is one space. An unreadable line is reported with its number and gets the status `metric_failed`;
     the others are scored, and the exit code is 1. With `--judge`, language models score the pairs from 0 to
     10, in place of metrics or beside those given by `--metric`.
+
+    Example: parsemark pairs truth.html prediction.md --metric teds
 
     Example: parsemark pairs pairs.jsonl --metric teds --metric reader --out scores.jsonl
     """

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -73,9 +76,44 @@ def stages() -> Iterator[Callable[[str, int | None], Callable[..., None]]]:
         yield begin
 
 
+def print_answer(console: Console, sentences: Sequence[str]) -> Sequence[str]:
+    """Print the sentences that fit into five lines, at least one, and return the others."""
+    room, shown = ANSWER_LINES, 0
+    for sentence in sentences:
+        room -= len(textwrap.wrap(sentence, console.width)) or 1
+        if room < 0 and shown:
+            break
+        console.print(sentence)
+        shown += 1
+    return sentences[shown:]
+
+
+ANSWER_LINES = 5
+
+
 def answer(text: str) -> None:
     """Print paragraphs, of which the first one is the answer; with `--quiet` that one alone."""
-    print(text.partition("\n\n")[0] if is_quiet() else text.removesuffix("\n"))
+    shown = text.partition("\n\n")[0] if is_quiet() else text.removesuffix("\n")
+    console = plain_console()
+    if not console.is_terminal:
+        print(shown)
+        return
+    lines = shown.splitlines()
+    for is_table, group in itertools.groupby(lines, key=lambda line: line.startswith("|")):
+        if not is_table:
+            for line in group:  # a link stays whole, to be opened
+                console.print(line.replace("**", ""), soft_wrap="<" in line or "parsemark " in line)
+            continue
+        heads, _, *rows = ([_unescaped(cell) for cell in _CELLS.split(row)[1:-1]] for row in group)
+        console.print(plain_table(heads, rows, words=1))
+
+
+def _unescaped(cell: str) -> str:
+    """The text of a cell that `markdown_cell` has written."""
+    return cell.strip().replace("\\|", "|").replace("&lt;", "<")
+
+
+_CELLS = re.compile(r"(?<!\\)\|")
 
 
 def say_json(kind: str, data: Any) -> None:

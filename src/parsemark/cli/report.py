@@ -12,6 +12,8 @@ from parsemark.cli import options as opt
 from parsemark.cli.printing import plain_console, plain_table
 from parsemark.plain_words import visible
 
+_WIDEST = 10_000
+
 
 def report(
     run: opt.RunArgument,
@@ -51,7 +53,11 @@ def report(
 def query(
     run: opt.RunArgument,
     sql: Annotated[
-        str, Argument(help="Query over the tables samples, parses, predictions, matches and scores.")
+        str,
+        Argument(
+            help="Query over the tables samples, parses, predictions, matches and scores. `DESCRIBE scores` "
+            "lists the columns of one."
+        ),
     ],
     as_csv: Annotated[bool, Option("--csv", help="Print CSV instead of a table.")] = False,
 ) -> None:
@@ -72,4 +78,9 @@ def query(
         return f"{value:.4g}" if isinstance(value, float) else visible("" if value is None else str(value))
 
     rows = (map(shown, row) for row in result.rows)
-    plain_console().print(plain_table(result.columns, rows, words=len(result.columns)))
+    # A row stays on one line: a query may ask for more columns than a terminal is wide.
+    table = plain_table(result.columns, rows, words=len(result.columns))
+    console = plain_console()
+    whole = console.measure(table, options=console.options.update(max_width=_WIDEST)).maximum
+    console.width = max(console.width, whole)
+    console.print(table, soft_wrap=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from parsemark import api
-from parsemark.cli.printing import is_quiet, plain_console, say, say_json, warning
+from parsemark.cli.printing import is_quiet, plain_console, print_answer, say, say_json, warning
 from parsemark.plain_words import counted, unbroken
 
 if TYPE_CHECKING:
@@ -68,11 +68,12 @@ def show_summaries(
     for summary in summaries:
         if not is_quiet():
             console.print()
-        for sentence in api.verdict(run, summary.protocol, cpu_hour_usd):
-            console.print(sentence, highlight=False, markup=False)
+        others = print_answer(console, api.verdict(run, summary.protocol, cpu_hour_usd))
         if not is_quiet():
             console.print()
             console.print(leaderboard(summary, console.width))
+            for sentence in others:
+                console.print(sentence)
     for table in () if is_quiet() else changes_of_rules(summaries):
         console.print()
         console.print(table)

@@ -9,6 +9,7 @@ from typer import Option
 from parsemark import api, setup_calls
 from parsemark.cli import options as opt
 from parsemark.cli.printing import is_quiet, plain_console, plain_table
+from parsemark.plain_words import counted
 
 
 def init(
@@ -45,6 +46,7 @@ def doctor() -> None:
         mark = Text("✓", "green") if item.found else Text("–", "yellow")
         name = f"{item.name} {item.version}".strip()
         rows.append((mark, name, item.enables, "" if item.found else item.install))
+    console.print(f"Missing: {counted(missing, 'optional thing')}." if missing else "Everything is here.")
     if not is_quiet():
+        console.print()
         console.print(plain_table(("", "what", "enables", "how to get it"), rows, words=4))
-    console.print(f"\n{missing} optional things are missing." if missing else "\nEverything is here.")

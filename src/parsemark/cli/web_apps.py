@@ -18,7 +18,9 @@ from parsemark.plain_words import visible
 from parsemark.system.files import write_text
 
 Host = Annotated[str, Option(help="Network interface to serve. Other machines need the token in the link.")]
-Port = Annotated[int, Option(min=0, max=65535, help="Port to serve; 0 for any free one.")]
+_PORT = "Port to serve; 0 for any free one."
+RatePort = Annotated[int | None, Option(min=0, max=65535, help=_PORT, show_default="8420, or a free one")]
+AnnotatePort = Annotated[int | None, Option(min=0, max=65535, help=_PORT, show_default="8421, or a free one")]
 
 
 def announce(link: str, links: Mapping[str, str], *, browser: bool) -> None:
@@ -45,7 +47,7 @@ def rate(
     ],
     *,
     host: Host = "127.0.0.1",
-    port: Port = 8420,
+    port: RatePort = None,
     repeats: Annotated[float, Option(min=0, max=1, help="Share of pairs that each rater sees twice.")] = 0.1,
     export: Annotated[
         Path | None, Option(metavar="RATINGS.json", help="Write the ratings so far to this file and exit.")
@@ -64,7 +66,7 @@ def rate(
 
     tasks = read_tasks(file)
     require("web", "The web app")
-    from parsemark.web.frame import choose_address, keep_serving, open_socket, serve
+    from parsemark.web.frame import keep_serving, open_socket_near, serve
     from parsemark.web.rate.app import RateApp, ratings_path
     from parsemark.web.rate.ratings import RatingStore
     from parsemark.web.rate.ratings import export as ratings_of
@@ -83,7 +85,7 @@ def rate(
         write_text(export, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
         typer.echo(f"{len(found['pairs'])} rated pairs written to {export}")  # type: ignore[arg-type]
         return
-    listener, address = open_socket(choose_address(host, port))
+    listener, address = open_socket_near(host, port, 8420)
     is_first = keep_serving()
     store = RatingStore(ratings_path(file), tasks, repeats)
     try:
@@ -119,7 +121,7 @@ def annotate(
         Option(help="File from “This truth is wrong” in a report: show its pages first."),
     ] = None,
     host: Host = "127.0.0.1",
-    port: Port = 8421,
+    port: AnnotatePort = None,
     browser: opt.Browser = True,
 ) -> None:
     """Make truth for your own documents in a browser, starting from what several parsers agree on.
@@ -134,7 +136,7 @@ def annotate(
     from parsemark.corpora.disputes import read_disputes
     from parsemark.web.annotate.app import AnnotateApp
     from parsemark.web.annotate.edit_store import Work
-    from parsemark.web.frame import choose_address, keep_serving, open_socket, serve
+    from parsemark.web.frame import keep_serving, open_socket_near, serve
 
     place = Path(corpus.removeprefix("folder:"))
     folder = place.parent if place.is_file() else place  # the truth of a file lies beside it
@@ -146,7 +148,7 @@ def annotate(
     first = list(dict.fromkeys([*(page or ()), *(entry.sample for entry in entries)]))
     for entry in entries:
         typer.echo(f"Disputed: {visible(str(entry))}", err=True)
-    listener, address = open_socket(choose_address(host, port))
+    listener, address = open_socket_near(host, port, 8421)
     is_first = keep_serving()
     work = Work(folder, chosen, first)
     if unknown := [name for name in first if name not in work.samples]:

@@ -119,7 +119,10 @@ def gate_runs(
     missing = [p for p in chosen if p not in before.tables.parsers]
     shared = [p for p in chosen if p not in missing]
     if not shared:
-        raise UsageError(f"{old.path} and {new.path} share no parser, so there is nothing to compare.")
+        raise UsageError(
+            f"{old.path} ({', '.join(old.manifest.parser_names)}) and {new.path} "
+            f"({', '.join(new.manifest.parser_names)}) share no parser, so there is nothing to compare."
+        )
     notes += [f"{p} is not in the old run: only its own limits were checked." for p in missing]
     gone = [p for p in before.tables.parsers if p not in side.tables.parsers]
     notes += [f"{p} is in the old run but not in the new one." for p in gone]

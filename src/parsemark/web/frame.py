@@ -207,6 +207,16 @@ def open_socket(address: Address) -> tuple[socket.socket, Address]:
     return listener, Address(address.host, listener.getsockname()[1], address.token)
 
 
+def open_socket_near(host: str, port: int | None, usual: int) -> tuple[socket.socket, Address]:
+    """Listen on a port; without one on the usual port or, where another program has it, on a free one."""
+    if port is not None:
+        return open_socket(choose_address(host, port))
+    try:
+        return open_socket(choose_address(host, usual))
+    except UsageError:
+        return open_socket(choose_address(host, 0))
+
+
 def serve(app: Any, listener: socket.socket) -> None:
     """Serve until interrupted."""
     import uvicorn
