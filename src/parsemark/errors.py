@@ -37,6 +37,17 @@ class UsageError(ParsemarkError):
     """The caller asked for something that cannot be."""
 
 
+_MEANT = {
+    ("parser", "openai"): "vlm(model=NAME,base_url=URL)",
+    ("parser", "llm"): "vlm(model=NAME,base_url=URL)",
+    ("protocol", "omnidocbench"): "document(profile=v1.6)",
+    ("protocol", "teds"): "tables(metrics=teds)",
+    ("protocol", "grits"): "tables(metrics=grits_top+grits_con)",
+    ("protocol", "reader"): "tables(metrics=reader)",
+}
+"""What people mean who write the name of a metric, a benchmark or an endpoint for a name of ours."""
+
+
 class UnknownNameError(UsageError):
     """A name that nobody knows; says the nearest ones, or where there are few, all that are known."""
 
@@ -49,6 +60,8 @@ class UnknownNameError(UsageError):
             hint = f" There {'are' if len(names) > 1 else 'is'}: {', '.join(names)}." if is_few else ""
             if kind in ("metric", "corpus", "protocol", "judge"):
                 hint = " If another package brings it, install that package here."
+        if (meant := _MEANT.get((kind, name.lower()))) is not None:
+            hint = f" Write {meant}."
         super().__init__(f"Unknown {kind} {name!r}.{hint}")
         self.kind = kind
         self.name = name

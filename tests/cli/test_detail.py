@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 import parsemark
 from parsemark.cli import printing
 from parsemark.cli.main import app
-from parsemark.errors import UsageError
+from parsemark.errors import CorpusError, UsageError
+from parsemark.protocols import canonical_specs
 
 
 def out(*words: str) -> str:
@@ -114,3 +115,28 @@ def test_a_group_lists_its_commands_with_examples(group: tuple[str, ...]) -> Non
     examples = help_text.partition("\nExamples:\n")[2].splitlines()
     commands = [line.strip() for line in examples if line.startswith("  parsemark ")]
     assert len(commands) >= 3 and all(line.startswith(" ".join(["parsemark", *group])) for line in commands)
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("--parser", "openai(model=x)"), "vlm(model=NAME,base_url=URL)"),
+        (("--protocol", "omnidocbench"), "document(profile=v1.6)"),
+        (("--protocol", "teds"), "tables(metrics=teds)"),
+    ],
+)
+def test_an_error_gives_what_a_common_name_stands_for(
+    words: tuple[str, ...], meant: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        out("bench", "demo", *words, "--out", str(tmp_path / "run"))
+    assert str(caught.value).endswith(f"Write {meant}.")
+    assert not (tmp_path / "run").exists()
+    if words[0] == "--protocol":
+        canonical_specs([meant])
+
+
+def test_a_folder_of_word_files_is_answered_with_the_command_that_reads_one(tmp_path: Path) -> None:
+    (tmp_path / "letter.docx").write_bytes(b"PK")
+    with pytest.raises(CorpusError, match=r"parsemark try \S+letter\.docx --parser mammoth --pages 1$"):
+        out("bench", str(tmp_path))

@@ -197,6 +197,8 @@ def test_the_command_prints_or_writes(run: Run, tmp_path: Path) -> None:
     assert len(list((tmp_path / "out").glob("*.csv"))) == len(
         [line for line in listed.output.splitlines() if "not available" not in line]
     )
+    one = ["export", str(run.path), "--format", "csv", "--out", str(tmp_path / "board.csv")]
+    assert CliRunner().invoke(app, one).exit_code == 0 and (tmp_path / "board.csv").is_file()
 
 
 def test_an_unknown_table_answers_with_the_nearest(source: RunSource) -> None:

@@ -57,7 +57,7 @@ def bench(
 ) -> None:
     """Run parsers on a corpus; print a leaderboard and write an HTML report.
 
-    CORPUS may be a folder of PDFs, Word or HTML files, one PDF, or `demo`. For pages without truth, the
+    CORPUS may be a folder of PDFs, one PDF, or `demo`. For pages without truth, the
     protocol `evidence` compares the outputs with the PDFs. The same command resumes an interrupted run.
 
     Example: parsemark bench my-documents/ --parser pdfplumber --parser camelot
@@ -93,7 +93,11 @@ def bench(
 
 def try_file(
     file: Annotated[
-        Path, Argument(metavar="FILE", help="The document: a PDF, or DOCX or HTML for parsers that read it.")
+        Path,
+        Argument(
+            metavar="FILE",
+            help="The document: a PDF; with one --parser that reads them and one page, also DOCX or HTML.",
+        ),
     ],
     *,
     parsers: Annotated[

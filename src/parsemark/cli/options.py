@@ -102,8 +102,8 @@ def fill(make: Callable[..., Made], given: Mapping[str, Any], **others: Any) -> 
 
 
 CORPUS = (
-    "A folder of documents (PDF, Word, HTML), one PDF, a corpus folder, a run (for its corpus), `demo`, or "
-    "LOADER:PATH."
+    "A folder of PDFs, with truth files beside them or without, one PDF, a corpus folder, a run (for its "
+    "corpus), `demo`, or LOADER:PATH."
 )
 Corpus = Annotated[str, Option("--corpus", "-c", help=CORPUS)]
 CorpusArgument = Annotated[str, Argument(metavar="CORPUS", help=CORPUS)]

@@ -113,7 +113,8 @@ def _export_tables(
     chosen = choose_tables(available, names)
     if out is None:
         return "\n".join(write(entry) for entry in chosen)
-    paths = [out / f"{entry.key}{ending}" for entry in chosen]
+    is_file = len(chosen) == 1 and out.suffix == ending and not out.is_dir()
+    paths = [out] if is_file else [out / f"{entry.key}{ending}" for entry in chosen]
     for path, entry in zip(paths, chosen, strict=True):
         write_text(path, write(entry))
     return paths

@@ -21,6 +21,7 @@ PDF than the one it lies beside.
 """
 
 import re
+import shlex
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -165,18 +166,30 @@ def page_files(root: Path) -> dict[str, list[Path]]:
     return found
 
 
+def _how_to_read(files: Sequence[Path]) -> str:
+    """Return how Word and HTML files are read, if there are any; a folder of documents holds PDFs."""
+    sources = [path for path in files if path.suffix.lower() in (".docx", ".html", ".htm")]
+    if not sources:
+        return ""
+    parser = "mammoth" if sources[0].suffix.lower() == ".docx" else "pandoc"
+    return (
+        " A folder of documents holds PDFs. One Word or HTML file: "
+        f"parsemark try {shlex.quote(str(sources[0]))} --parser {parser} --pages 1"
+    )
+
+
 def _documents(place: Path, remarks: list[Remark]) -> list[_Document]:
     """Return the PDFs of a folder, or one PDF and its neighbours, with the files that speak of them."""
     if place.is_file() and place.suffix.lower() != ".pdf":
         like = "is a PDF: name it so" if _is_pdf(place) else "is none"
-        raise CorpusError(f"{place} is not named as a PDF is (.pdf), and {like}.")
+        raise CorpusError(f"{place} is not named as a PDF is (.pdf), and {like}.{_how_to_read([place])}")
     root = place.parent if place.is_file() else place
     files = list(_files(root, remarks, deep=place.is_dir()))
     pdfs = [path for path in files if path.suffix.lower() == ".pdf"]
     documents = [_Document(pdf, pdf.relative_to(root).with_suffix("").as_posix()) for pdf in pdfs]
     if not documents:
         why = f" ({remarks[0]})" if remarks else ""
-        raise CorpusError(f"There is no PDF in {place}.{why}")
+        raise CorpusError(f"There is no PDF in {place}.{why}{_how_to_read(files)}")
     _assign(files, documents, root, remarks)
     return documents
 
