@@ -198,6 +198,20 @@ def test_no_trick_beats_its_honest_base(name: str, base: tuple) -> None:
             assert new is None or old is None or new <= old + 1e-9, (rule, figure)
 
 
+def test_junk_of_low_confidence_flatters_the_calibration_of_all_but_not_that_of_what_counts(
+    base: tuple,
+) -> None:
+    """Tables that nobody would use, at a confidence that says so, are well calibrated."""
+    pages, said, before = base
+    after = summaries(tricked(junk_at_the_bottom, said), pages)
+    values = {
+        name: [found["bbox"].parsers["x"][name].value for found in (before, after)]
+        for name in ("d_ece", "d_ece_positive")
+    }
+    assert values["d_ece"][1] < values["d_ece"][0]
+    assert values["d_ece_positive"][1] == pytest.approx(values["d_ece_positive"][0])
+
+
 def test_a_perfect_copy_is_perfect_and_no_trick_keeps_it_so() -> None:
     pages = make_pages(5)
     perfect = {s: tuple(replace(e, confidence=0.9) for e in p.tables) for s, p in pages.items()}
