@@ -117,7 +117,7 @@ def bench(
         if scaling:
             raise UsageError("--scaling measures single parsers: name them with --parser, without --route.")
         if parsers:
-            raise UsageError("The rule names the parsers: leave --parser out.")
+            raise UsageError("The routing rule already selects the parsers; leave out --parser.")
         run = parse_routed(corpus, route, options, out=out, overwrite=overwrite, strict=strict, events=events)
     else:
         run = parse(corpus, parsers, options, out=out, overwrite=overwrite, strict=strict, events=events)
@@ -542,16 +542,16 @@ def compare(
     opened = open_run(run)
     if old is not None:
         if first is not None or second is not None:
-            raise UsageError("--old names the older run: give one RUN and no parsers with it.")
+            raise UsageError("--old compares two runs; give one RUN and no parsers.")
         return compare_runs(open_run(old), opened, protocol)
     if first is None:
-        raise UsageError("Name two parsers of the run (RUN A B), or an older run (RUN --old OLD).")
+        raise UsageError("Give two parsers of the run (RUN A B), or an older run (RUN --old OLD).")
     if second is not None:
         return compare_parsers(opened, str(first), second, protocol)
     if isinstance(first, str | Path) and str(first) in parsers_of(opened) and not Path(first).exists():
         others = ", ".join(name for name in parsers_of(opened) if name != str(first)) or "no other"
         raise UsageError(
-            f"{first} is a parser of {opened.path}: name the one to compare it with as well. The run has "
+            f"{first} is a parser of {opened.path}: give a second parser to compare it with. The run has "
             f"{others}."
         )
     return compare_runs(opened, open_run(first), protocol)
@@ -623,10 +623,7 @@ def _older(old: str | Path | Run | None, save: str | Path | None) -> Run | None:
         return open_run(place)
     if save is not None and Path(save).resolve() == place.resolve() and not place.exists():
         return None
-    raise UsageError(
-        f"The old run {old} does not exist, so there is nothing to compare with. Make it first: parsemark "
-        f"gate RUN --save {old}"
-    )
+    raise UsageError(f"The old run {old} does not exist. Make it first: parsemark gate RUN --save {old}")
 
 
 def export(

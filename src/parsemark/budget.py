@@ -94,8 +94,8 @@ class PageBudget:
             spent = self._budget.spent()
             if spent >= self._limit or self._budget.reserve(price) != "yes":
                 raise SpentError(
-                    f"--max-cost {self._limit:g} is reached: {spent:.4f} USD are spent, and a page may cost "
-                    f"{price:.4f}."
+                    f"--max-cost {self._limit:g} is reached: {spent:.4f} USD spent; the next page may "
+                    f"cost {price:.4f} USD."
                 )
             self._asked[parser] = self._asked.get(parser, 0) + 1
             return price

@@ -151,7 +151,7 @@ def corpus_check(
         from parsemark.corpora.correct import correct_corpus
 
         if out is None:
-            raise UsageError("--apply writes a corrected copy of the corpus: name its folder with --out.")
+            raise UsageError("--apply writes a corrected copy of the corpus; give its folder with --out.")
         return correct_corpus(opened, Path(apply), Path(out), tell)
     from parsemark.corpora.disputes import read_disputes
 

@@ -176,7 +176,7 @@ def _open(
         return source, sys.stdout
     target, origin = Path(out), Path(file)
     if target.exists() and origin.exists() and target.samefile(origin):
-        raise UsageError(f"{out}: --out is the file of the pairs itself; name another.")
+        raise UsageError(f"--out is the file of pairs, {out}; choose another file.")
     temporary = opened.enter_context(replacing(target))  # a link in its place is replaced, not followed
     return source, opened.enter_context(temporary.open("w", encoding="utf-8"))
 
@@ -301,7 +301,9 @@ def study_sample(
 
     target = Path(out)
     if target.exists() and not overwrite:
-        raise UsageError(f"{out} exists. Ratings belong to its pairs; name another file, or use --overwrite.")
+        raise UsageError(
+            f"{out} already exists, and ratings belong to its pairs. Choose another file, or use --overwrite."
+        )
     opened = api.open_run(run)
     drawn = draw_pairs(opened, pairs, metric=metric)
     begin = progress or (lambda title, total: _silent)

@@ -55,7 +55,7 @@ def init(
 
     target = Path(out)
     if target.exists() and not overwrite:
-        raise UsageError(f"{out} exists. Edit it, or replace it with --overwrite.")
+        raise UsageError(f"{out} already exists. Edit it, or replace it with --overwrite.")
     _, path = find_loader(corpus)
     absent = [] if path is None or path.exists() else [f"{path} does not exist yet."]
     for spec in parsers or DEFAULT_PARSERS:

@@ -164,7 +164,7 @@ def bisect(
     line = _line(parser, good, bad, None if repo is None else Path(repo), pre=pre)
     folder = _folder(out, "bisect", parser)
     if command is None and out is not None and folder.exists():
-        raise UsageError(f"{folder} is there already. Choose another --out.")
+        raise UsageError(f"{folder} already exists. Choose another --out.")
     options = api.parse_options(pages=page, protocols=[protocol] if protocol else None)
     first: Probe | None = None
 

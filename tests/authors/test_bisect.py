@@ -63,7 +63,7 @@ def test_a_bad_end_that_is_good_is_no_answer() -> None:
 
 
 def test_a_good_end_that_is_bad_is_refused() -> None:
-    with pytest.raises(UsageError, match="is not good"):
+    with pytest.raises(UsageError, match="is already bad"):
         bisect_versions(["1", "2"], lambda v: Probe(v, "skipped", why="there is no release 1"))
 
 
@@ -119,7 +119,7 @@ def test_a_command_decides(workplace: Path) -> None:
 def test_bad_input_is_one_line(workplace: Path) -> None:
     for good, bad, words in (
         ("1.1", "9.9", "no release 9.9 of mine.py"),
-        ("1.1", "1.1", "Name two different versions"),
+        ("1.1", "1.1", "Give two different versions"),
     ):
         with pytest.raises(UsageError, match=words):
             version_history.bisect("mine.py", good, bad, corpus="corpus", page="s001")

@@ -134,7 +134,7 @@ def test_query(benched: tuple[Path, str]) -> None:
     )
     assert "The query failed" in parsemark(folder, "query", "run", "SELECT nothing FROM nowhere", code=2)
     for wrong in ("", ";", "/* nothing */", "SELECT 1; SELECT 2"):
-        assert "statements of SQL; give one" in parsemark(folder, "query", "run", wrong, code=2)
+        assert "SQL statements; give one" in parsemark(folder, "query", "run", wrong, code=2)
 
 
 def test_score_outputs_made_elsewhere(benched: tuple[Path, str]) -> None:

@@ -64,7 +64,7 @@ def test_a_parser_without_figures_of_the_protocol_is_refused(
         return [replace(f, sums={p: own for p, own in f.sums.items() if p != "second"}) for f in found]
 
     monkeypatch.setattr(comparison, "complete_sums", sums)
-    with pytest.raises(UsageError, match=r"second gives nothing that tables scores.* first, third"):
+    with pytest.raises(UsageError, match=r"second returns nothing that tables scores.* first, third"):
         compare_parsers(runs[0], "first", "second")
 
 

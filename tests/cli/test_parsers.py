@@ -87,7 +87,7 @@ def test_a_parser_that_cannot_be_installed_does_not_stop_the_others(
     monkeypatch.delenv("GROBID_URL", raising=False)
     result = CliRunner().invoke(app, ["parsers", "install", "grobid", str(write_worker(tmp_path))])
     assert result.exit_code == 1
-    assert "[1/2] grobid: grobid cannot run here: it misses GROBID_URL" in result.output
+    assert "[1/2] grobid: grobid cannot run here. Missing: GROBID_URL" in result.output
     assert "[2/2] mine: ready" in result.output
 
 

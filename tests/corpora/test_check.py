@@ -62,7 +62,7 @@ def test_files_that_were_changed_removed_or_added(one: Path) -> None:
 def test_boxes_that_leave(one: Path) -> None:
     edit(one, lambda d: table_of(d).update(poly=[0, 0, 9999, 0, 9999, 10, 0, 10]))
     problems = "\n".join(check_corpus(load_corpus(str(one))).problems)
-    assert "the box leaves the page" in problems
+    assert "the box extends beyond the page" in problems
     assert "leaves its table" in problems
 
 

@@ -94,7 +94,7 @@ def test_the_page_schema_is_that_of_omnidocbench(folder: Path) -> None:
         (lambda d: d["layout_dets"][0].update(poly=[1, 2]), "layout_dets.0.poly"),
         (lambda d: d["layout_dets"][1]["table"].update(n_cols=1), "element 2"),
         (lambda d: d["layout_dets"][1].update(anno_id=1), "more than once"),
-        (lambda d: d["extra"]["relation"][0].update(target_anno_id=9), "names no element: 9"),
+        (lambda d: d["extra"]["relation"][0].update(target_anno_id=9), "refers to a missing element: 9"),
         (lambda d: d["page_info"].update(pdf="../../secret.pdf"), "outside the corpus folder"),
         (lambda d: d["page_info"].update(width=0), "page_info.width"),
         (lambda d: d.update(facts=[{"id": "f", "kind": "present"}]), "facts.0.rules"),
@@ -118,7 +118,7 @@ def test_a_newer_schema_says_what_to_do(folder: Path) -> None:
 
 
 def test_specs_that_name_nothing(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="There is no PDF in"):  # a bare folder is one of documents
+    with pytest.raises(CorpusError, match="contains no PDF"):  # a bare folder is one of documents
         load_corpus(str(tmp_path))
     with pytest.raises(UsageError, match="No corpus"):
         load_corpus("dmo")

@@ -354,7 +354,7 @@ def test_the_truth_of_another_pdf_is_refused(tmp_path: Path) -> None:
     make_pdf(tmp_path / "x.pdf", (600, 842))
     corpus = load_corpus(f"folder:{tmp_path}")
     assert [s.truth for s in corpus.samples()] == [None]
-    assert "x.p1.json is truth of another PDF" in str(corpus.left_out[0])
+    assert "x.p1.json is truth of another version of" in str(corpus.left_out[0])
 
 
 PAGE = """# Report
@@ -427,7 +427,11 @@ def test_one_pdf_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"bad\.pdf: is in no score"):
         load_corpus(f"folder:{tmp_path / 'bad.pdf'}")
     write(tmp_path / "notes.txt", "text")
-    with pytest.raises(CorpusError, match=r"notes\.txt is not named as a PDF is \(\.pdf\), and is none"):
+    with pytest.raises(
+        CorpusError,
+        match=r"notes\.txt does not have a PDF's suffix \(\.pdf\), and is "
+        "not a PDF",
+    ):
         load_corpus(f"folder:{tmp_path / 'notes.txt'}")
     with pytest.raises(CorpusError, match="does not exist"):
         load_corpus(f"folder:{tmp_path / 'none.pdf'}")

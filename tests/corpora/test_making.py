@@ -91,10 +91,10 @@ def test_a_maker_that_fails_leaves_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("maker", "given", "message"),
     [
-        ("copy", {}, "name one: --corpus"),
+        ("copy", {}, "give one with --corpus"),
         ("blank(pages=1)", {"corpus": "demo"}, "leave out --corpus"),
         ("blank(pages=1)", {"sources": ["x.tex"]}, "leave out x.tex"),
-        (Copy(), {"seed": 1}, "A maker object has its options"),
+        (Copy(), {"seed": 1}, "A maker object already has its options"),
     ],
 )
 def test_what_a_maker_does_not_read_is_refused(

@@ -62,7 +62,7 @@ def test_pages_asked_for_at_the_same_time_do_not_pass_the_limit_together() -> No
     for thread in threads:
         thread.join()
     assert len(spent) == 3 and len(refused) == 8
-    with pytest.raises(SpentError, match=r"0\.9000 USD are spent"):
+    with pytest.raises(SpentError, match=r"0\.9000 USD spent"):
         budget.reserve("p")
 
 

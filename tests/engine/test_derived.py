@@ -92,7 +92,7 @@ def test_score_adds_parsers_made_of_a_run(run: Run, tmp_path: Path) -> None:
     assert any(name.startswith("calibrated(") for name in names)
     wrong = score_with("calibrated(parser=one,method=foo)")
     assert wrong.exit_code != 0 and "best, temperature, platt, beta, isotonic" in str(wrong.exception)
-    for spec, why in (("calibrated", "names no parser"), ("voted", "Names and options are")):
+    for spec, why in (("calibrated", "has no parser"), ("voted", "Names and options are")):
         refused = score_with(spec)
         assert refused.exit_code != 0 and why in str(refused.exception)
     there = shutil.copytree(run.path, tmp_path / "there")

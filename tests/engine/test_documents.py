@@ -116,7 +116,7 @@ def test_a_page_that_the_answer_lacks_has_failed_alone(tmp_path: Path) -> None:
 def test_an_answer_that_is_no_document_is_named(tmp_path: Path) -> None:
     records = by_sample(parsed(tmp_path, [["number", "a,b;1,2"]]))
     assert {r.status for r in records.values()} == {Status.PARSER_FAILED}
-    assert "page 1: its output is no JSON object" in (records["d0-p2"].error or "")
+    assert "page 1: its output is not a JSON object" in (records["d0-p2"].error or "")
 
 
 def test_a_run_goes_on_with_the_pages_that_are_missing(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def parse(folder: Path, *behaviours: str, limits: PageLimits = LIMITS) -> list[P
         ("crash", "parser_failed", 2, "SIGABRT"),
         ("crash-once", "ok", 2, None),
         ("silent-exit", "parser_failed", 2, "exit code 0"),
-        ("garbage", "parser_failed", 2, "it is no JSON"),
+        ("garbage", "parser_failed", 2, "it is not JSON"),
         ("huge", "parser_failed", 1, "over 1048576 bytes"),
         ("hang", "parser_timeout", 1, "not answer within 10 s"),
         ("leak", "parser_failed", 1, "more than 300 MB"),

@@ -101,7 +101,7 @@ def test_what_was_deleted_leaves_the_corpus(folder: Path, tmp_path: Path) -> Non
     assert len(load_corpus(str(out))) == 2 and not list(out.glob("*/b[-.]*"))
     folder.rename(tmp_path / "away")
     folder.mkdir()
-    with pytest.raises(UsageError, match="none of the PDFs of this import any more; the corpus is unchanged"):
+    with pytest.raises(UsageError, match="no longer has any PDF of this import; the corpus is unchanged"):
         import_corpus(folder, out, workers=1)
     assert len(load_corpus(str(out))) == 2
 
@@ -114,7 +114,7 @@ def test_a_pdf_that_is_changed_in_place_does_not_change_the_corpus(folder: Path,
 
 def test_a_folder_without_pdfs_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
-    with pytest.raises(UsageError, match="no PDF below"):
+    with pytest.raises(UsageError, match="contains no PDF"):
         import_corpus(tmp_path / "in", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

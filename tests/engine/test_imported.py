@@ -223,7 +223,7 @@ def test_a_corrected_truth_is_taken_over_without_parsing_again(tmp_path: Path) -
     assert {r.sample for r in run.records()} == {"a-p1", "a-p2", "a-p3"}
     after = score_run(run, n_workers=1)[0].parsers["mine"]["te_f1_con"].value
     assert before < 1 and after == 1
-    with pytest.raises(StoreError, match="holds a run of the corpus"):
+    with pytest.raises(StoreError, match="contains a run of the corpus"):
         open_run(tmp_path / "run", make_corpus(tmp_path / "other", ["fine"]), ParseOptions())
 
 

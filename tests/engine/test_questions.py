@@ -34,7 +34,7 @@ def test_an_answer_before_the_question_is_no_answer() -> None:
 
 def test_a_worker_that_never_reads_is_ended_in_time() -> None:
     begun = time.monotonic()
-    with session(NEVER_READS) as deaf, pytest.raises(WorkerFailure, match="did not read the question"):
+    with session(NEVER_READS) as deaf, pytest.raises(WorkerFailure, match="did not read the request"):
         deaf.ask("x" * 4_000_000, 1, {}, timeout_s=1)
     assert time.monotonic() - begun < 60
 

@@ -94,10 +94,10 @@ def test_bad_requests(tmp_path: Path) -> None:
     corpus = make_corpus(tmp_path / "corpus", ["fine"])
     for pages in ("x*", "s000,s00l", "0", "²", "7-9", ","):
         part = re.escape(pages.rpartition(",")[2] or pages)
-        with pytest.raises(UsageError, match=rf"--pages {part} names no page\. .*ids such as s000"):
+        with pytest.raises(UsageError, match=rf"--pages {part} matches no page\. .*ids such as s000"):
             parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(pages=pages))
         assert not (tmp_path / "run").exists(), "a refused request leaves nothing behind"
-    with pytest.raises(UsageError, match="Named twice: fake"):
+    with pytest.raises(UsageError, match="Parsers given twice: fake"):
         parse_corpus(tmp_path / "run", corpus, [FakeParser(), FakeParser()], ParseOptions())
     with pytest.raises(UsageError, match="No executor 'slurm'"):
         parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(executor="slurm"))

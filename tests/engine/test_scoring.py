@@ -165,12 +165,12 @@ def test_a_baseline_is_not_scored_into_zeros(parsed: Run, tmp_path: Path) -> Non
     score_run(parsed, n_workers=1)
     baseline = Run.open(save_baseline(parsed, tmp_path / "baseline"))
     before = baseline.summary()
-    with pytest.raises(StoreError, match="none of the outputs"):
+    with pytest.raises(StoreError, match="has lost its stored outputs"):
         score_run(baseline, n_workers=1)
     elsewhere = tmp_path / "elsewhere"
     (parsed.path / "raw").rename(elsewhere)
     (parsed.path / "raw").symlink_to(elsewhere)
-    with pytest.raises(StoreError, match="bring back its folder raw/"):
+    with pytest.raises(StoreError, match="restore its folder raw/"):
         score_run(parsed, n_workers=1)
     assert parsed.summary() == before
     assert Run.open(baseline.path).summary() == before

@@ -119,14 +119,14 @@ def test_a_document_is_taken_apart_into_its_pages() -> None:
 @pytest.mark.parametrize(
     ("output", "why"),
     [
-        (b"{}", "no whole document"),
-        (b'{"format": "elements", "elements": []}', "no whole document"),
-        (b'{"format": "document", "pages": []}', "no whole document"),
-        (b'{"format": "document", "pages": {"0": {}}}', "'0' is no number of a page"),
-        (b'{"format": "document", "pages": {"-1": {}}}', "is no number"),
-        ('{"format": "document", "pages": {"٣": {}}}'.encode(), "is no number"),
-        (b'{"format": "document", "pages": {"99999999999": {}}}', "is no number"),
-        (b'{"format": "document", "pages": {"1": null}}', "page 1: its output is no JSON object"),
+        (b"{}", "not a whole document"),
+        (b'{"format": "elements", "elements": []}', "not a whole document"),
+        (b'{"format": "document", "pages": []}', "not a whole document"),
+        (b'{"format": "document", "pages": {"0": {}}}', "'0' is not a page number"),
+        (b'{"format": "document", "pages": {"-1": {}}}', "is not a page number"),
+        ('{"format": "document", "pages": {"٣": {}}}'.encode(), "is not a page number"),
+        (b'{"format": "document", "pages": {"99999999999": {}}}', "is not a page number"),
+        (b'{"format": "document", "pages": {"1": null}}', "page 1: its output is not a JSON object"),
         (
             json.dumps({"format": "document", "pages": {str(n): {} for n in range(1, 10_002)}}).encode(),
             "over",

@@ -124,7 +124,7 @@ def test_a_parser_without_a_package_of_its_own_says_so(name: str) -> None:
 
 @pytest.mark.parametrize("version", ["", "newest", "--pre", "1.0 ; x"])
 def test_what_is_no_version_is_refused(index: Path, tmp_path: Path, version: str) -> None:
-    with pytest.raises(UsageError, match="is no version"):
+    with pytest.raises(UsageError, match="is not a version"):
         get_parser(f"{write_script(tmp_path)}@{version}")
 
 
@@ -238,7 +238,7 @@ def test_commits_of_another_repository_in_place_of_releases(index: Path, repo: P
     assert words_of(parser.spec, tmp_path) == "commit 2"
     assert str(repo) not in parser.name
     require_start(parser)
-    with pytest.raises(UsageError, match="Name its repository"):
+    with pytest.raises(UsageError, match="Give its repository"):
         get_parser(f"{script}@git:HEAD")
-    with pytest.raises(UsageError, match="in no git repository"):
+    with pytest.raises(UsageError, match="not in a git repository"):
         get_parser(f"{script}@git:{index}#HEAD")

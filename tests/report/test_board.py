@@ -147,7 +147,7 @@ def test_nothing_foreign_is_replaced(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no board"):
         build_board([folder / "bundles"], tmp_path)
     assert (tmp_path / "mine.txt").read_text() == "mine"
-    with pytest.raises(StoreError, match="no file or folder"):
+    with pytest.raises(StoreError, match="does not exist"):
         build_board([tmp_path / "none"], tmp_path / "site")
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match="No bundle"):

@@ -56,7 +56,7 @@ def test_the_folder_of_the_report_may_not_be_a_link_out_of_the_run(tmp_path: Pat
 def test_what_somebody_else_wrote_stays(run: Run, tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir() if "." not in name else (tmp_path / name).write_text("mine")
     before = sorted(tmp_path.iterdir())
-    with pytest.raises(UsageError, match="no report of parsemark wrote"):
+    with pytest.raises(UsageError, match="not part of a report"):
         build_report(run.path, tmp_path)
     assert sorted(tmp_path.iterdir()) == before
 

@@ -51,6 +51,6 @@ def test_it_replaces_only_what_it_wrote(runs: Path) -> None:
     other = runs / "mine"
     other.mkdir()
     (other / "index.html").write_text("mine")
-    with pytest.raises(UsageError, match="no report of parsemark wrote"):
+    with pytest.raises(UsageError, match="not part of a report"):
         build_report(runs, other)
     assert (other / "index.html").read_text() == "mine"

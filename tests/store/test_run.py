@@ -101,7 +101,7 @@ def test_no_run_and_no_summary(tmp_path: Path) -> None:
         run.summary()
     with pytest.raises(StoreError, match="no table 'sores'"):
         run.table("sores")
-    with pytest.raises(StoreError, match="already holds a run"):
+    with pytest.raises(StoreError, match="already contains a run"):
         Run.create(tmp_path / "run", fabricate_manifest())
 
 

@@ -186,7 +186,7 @@ def test_work_is_bound_to_its_pdf(folder: Path) -> None:
     (folder / "丙.pdf").replace(folder / "乙.pdf")
     corpus = load_corpus(f"folder:{folder}")
     assert [s.truth for s in corpus.samples()] == [None]
-    assert "truth of another PDF" in str(corpus.left_out[0])
+    assert "truth of another version of" in str(corpus.left_out[0])
     work = Work(folder)
     work.catch_up()
     assert not work.state("乙-p1").page.elements and work.state("乙-p1").page.width == 500

@@ -110,7 +110,9 @@ def audit_run(corpus: Corpus, run: Run, progress: Callable[[int], None] | None =
     samples = [key for key in corpus.keys if key in set(run.table("samples")["sample"])]
     parsers = sorted({record.parser for record in run.records()})
     if not samples or len(parsers) < MIN_FAMILIES:
-        raise UsageError(f"{run.path} has to hold pages of {corpus.name} by at least {MIN_FAMILIES} parsers.")
+        raise UsageError(
+            f"{run.path} must contain pages of {corpus.name} from at least {MIN_FAMILIES} parsers."
+        )
     families = families_of(run, parsers, samples)
     found: list[Suspicion] = []
     n_cells = n_pages = 0

@@ -225,7 +225,7 @@ class Outputs:
         if len(parsers) < 2:
             raise UsageError(f"{run.path} has {len(parsers)} parser; to choose, run at least two.")
         if not pages:
-            raise UsageError(f"{run.path} has no page that can be read, so there is nothing to choose by.")
+            raise UsageError(f"{run.path} has no readable page, so no parser can be chosen.")
         predictions = {(s, p): run.prediction(s, p) for s in places.samples for p in parsers}
         return cls(places, parsers, [r for r in records if r.sample in pages], predictions, text)
 
@@ -328,7 +328,7 @@ def labelled_figure(
                 division=figure.division
                 and dataclasses.replace(figure.division, types=tuple(figure.division.types[k] for k in kept)),
             )
-    raise UsageError(f"The protocol {spec} has no figure that is made page by page.")
+    raise UsageError(f"The protocol {spec} has no score that is computed page by page.")
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,9 @@ def learn_routing(
     """
     names = sorted(set(documents))
     if len(names) < 2:
-        raise UsageError("A rule is judged on documents that it has not seen: label pages of at least two.")
+        raise UsageError(
+            "A rule is tested on documents that it was not fitted to: label pages of at least two documents."
+        )
     place = {name: k for k, name in enumerate(np.random.default_rng(seed).permutation(names).tolist())}
     folds = np.array([place[d] % FOLDS for d in documents])
     routed, alone = np.zeros(len(documents)), np.zeros(len(documents))
@@ -180,7 +182,7 @@ def route_run(run: Run, choice: Choice, *, skip: Sequence[str] = (), seed: int =
     own = [i for i, key in enumerate(samples) if key in kinds and not np.isnan(scores[:, i]).any()]
     if len(own) < MIN_PAGES:
         pages = counted(len(own), "page")
-        raise UsageError(f"A rule is learned from labels: {pages} has truth. Label some first.")
+        raise UsageError(f"A rule is learned from labels, but {pages} has truth. Label some pages first.")
     seen = [kinds[samples[i]] for i in own], [documents[i] for i in own]
     found = learn_routing(scores[:, own], parsers, *seen, single=single, seed=seed)
     taken = [records.get((key, found.rule.parser_for(kinds.get(key, {})))) for key in samples]

@@ -75,12 +75,12 @@ def check(
     if pdf.is_dir():
         if html is not None or page_separator is not None:
             raise UsageError(
-                "--html and --page-separator take one PDF; a folder has a summary page in --out."
+                "--html and --page-separator need one PDF. For a folder, --out has a summary page."
             )
         _check_folder(pdf, output, out or Path(f"{output.resolve()}-check"), limits, ocr=ocr, as_json=json)
         return
     if out is not None:
-        raise UsageError("--out is for a folder of documents; --html writes the findings of one.")
+        raise UsageError("--out needs a folder of documents. For one document, use --html.")
     found = check_pdf(pdf, output, ocr="auto" if ocr else "off", page_separator=page_separator)
     exceeded = found.over(limits)
     if html is not None:

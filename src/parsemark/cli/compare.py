@@ -45,7 +45,7 @@ def compare(
     from parsemark.report import comparison_text as text
 
     if second is not None and fail_below is not None:
-        raise UsageError("--fail-below is for two runs: RUN --old OLD.")
+        raise UsageError("--fail-below needs two runs: RUN --old OLD.")
     found: Any = opt.fill(api.compare, locals())
     if as_json:
         say_json("compare", found)

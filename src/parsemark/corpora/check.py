@@ -239,7 +239,7 @@ def _check_boxes(sample: Sample, figures: PageFigures) -> None:
     for element in sample.truth.elements:
         where = f"{sample.id}, element {element.id} ({element.category})"
         if element.box is not None and not page.contains(element.box, BOX_TOLERANCE):
-            figures.problems.append(f"{where}: the box leaves the page.")
+            figures.problems.append(f"{where}: the box extends beyond the page.")
         for kind, source in (("LaTeX", element.latex), ("HTML", element.html)):
             if source and element.table is not None and not says_the_same(source, element.table):
                 figures.problems.append(f"{where}: its {kind} says other than its cells.")

@@ -88,7 +88,7 @@ def correct_corpus(corpus: Corpus, file: Path, out: Path, progress: Progress = s
     for key, changes in by_sample.items():
         page = corpus.read(key).truth
         if page is None:
-            raise CorpusError(f"{file}: page {key} has no truth that could be corrected.")
+            raise CorpusError(f"{file}: page {key} has no truth to correct.")
         corrected[key] = corrected_page(page, changes, file)
     names: dict[Path, str] = {}
     without = 0

@@ -133,7 +133,7 @@ def write_detector_input(samples: Iterable[Sample], out: Path, dpi: int = DPI) -
         stem = sample.pdf.stem if sample.pdf is not None else sample.id
         name = f"{stem}-p{sample.page_number}"
         if Path(name).name != name:
-            raise CorpusError(f"Sample {sample.id} cannot name a file: {name!r}.")
+            raise CorpusError(f"The id of sample {sample.id} cannot be used as a file name: {name!r}.")
         picture = page_image(sample, dpi)
         found = ((word.text, _scaled(word.box, dpi / 72)) for word in page_words(sample))
         words = [{"text": text, "bbox": [round(value, 2) for value in box]} for text, box in found]

@@ -168,7 +168,7 @@ def page_from_file(data: PageFile, sample_id: str) -> Page:
     )
     for kind, end in ((r.kind, end) for r in relations for end in (r.source, r.target)):
         if end not in ids:
-            raise CorpusError(f"page {sample_id}: a relation {kind} names no element: {end}.")
+            raise CorpusError(f"page {sample_id}: the relation {kind} refers to a missing element: {end}.")
     attributes: dict[str, AttributeValue] = {}
     for key, value in info.page_attribute.items():
         if isinstance(value, list):  # of names, such as OmniDocBench's `special_issue`

@@ -168,7 +168,7 @@ def run_maker(
     if isinstance(maker, str):
         chosen = get_maker(maker, options)
     elif options:
-        raise UsageError("A maker object has its options; name the maker by its spec to give others.")
+        raise UsageError("A maker object already has its options; to set others, give the maker's spec.")
     else:
         chosen = maker
     _require_inputs(chosen, corpus, sources)
@@ -181,7 +181,7 @@ def run_maker(
 
 def _require_inputs(maker: Maker, corpus: Corpus | None, sources: Sequence[Path]) -> None:
     if maker.needs_corpus and corpus is None:
-        raise UsageError("This maker changes the pages of a corpus; name one: --corpus CORPUS.")
+        raise UsageError("This maker changes the pages of a corpus; give one with --corpus CORPUS.")
     if corpus is not None and not maker.needs_corpus:
         raise UsageError("This maker does not read a corpus; leave out --corpus.")
     if sources and not maker.sources_help:

@@ -25,8 +25,8 @@ def check_protocol_truth(page: Page, where: str, *, own_keys: bool = True) -> No
                 raise CorpusError(f"{where}, {place}{problem}") from error
         elif own_keys and (meant := nearest_name(key, models)):
             raise CorpusError(
-                f"{where}: no protocol reads the key {key[:40]!r} of the annotation. Did you mean {meant!r}? "
-                f"There are {', '.join(sorted(models))}."
+                f"{where}: the annotation has the unknown key {key[:40]!r}. Did you mean {meant!r}? "
+                f"Known keys: {', '.join(sorted(models))}."
             )
     deciding = protocols_by_rules() if page.facts else {}
     for fact in page.facts:

@@ -80,7 +80,7 @@ def sample_pages(
         raise UsageError("No PDF was found.")
     places, thumbnails, unreadable = _thumbnails(files, progress)
     if n_pages < 1 or not places:
-        raise UsageError("There is no page to choose: give PDFs that can be read, and --pages 1 or more.")
+        raise UsageError("There is no page to choose. Give readable PDFs, and --pages 1 or more.")
     features: Features = np.asarray(encode(thumbnails), dtype=np.float64)
     if features.ndim != 2 or len(features) != len(places) or not np.isfinite(features).all():
         raise UsageError(f"{encoder} must give one row of finite numbers for each of {len(places)} pictures.")
@@ -122,7 +122,7 @@ def _thumbnails(
 def _encoder(name: str) -> Encoder:
     module, colon, function = name.partition(":")
     if name != "resnet50" and not (module and colon and function):
-        raise UsageError(f"--encoder is resnet50 or MODULE:FUNCTION, not {name!r}.")
+        raise UsageError(f"--encoder must be resnet50 or MODULE:FUNCTION, not {name!r}.")
     try:
         if name == "resnet50":
             return _resnet50(importlib.import_module("torch"), importlib.import_module("torchvision.models"))

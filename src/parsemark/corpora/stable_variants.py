@@ -287,7 +287,7 @@ def _with_boxes(pdf: Path, written: bytes) -> bytes:
                     after.obj[key] = pikepdf.Array([float(side) for side in box])
             new.save(out, deterministic_id=True)
     except (pikepdf.PdfError, ValueError, TypeError) as error:
-        raise PdfError(f"what Ghostscript wrote cannot be read: {error}") from error
+        raise PdfError(f"Ghostscript's output is unreadable: {error}") from error
     return out.getvalue()
 
 
@@ -311,7 +311,7 @@ def _printed(pdf: Path) -> bytes:
         try:
             done = run_program(command, rights, cwd=folder, env=env, timeout_s=_TIMEOUT_S)
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise PdfError(f"Ghostscript gave nothing: {error}") from error
+            raise PdfError(f"Ghostscript returned no output: {error}") from error
         if done.returncode or not target.is_file():
-            raise PdfError(f"Ghostscript cannot write it: exit code {done.returncode}")
+            raise PdfError(f"Ghostscript failed with exit code {done.returncode}")
         return target.read_bytes()

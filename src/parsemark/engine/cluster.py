@@ -35,7 +35,7 @@ class RayCluster:
             try:
                 self.ray.init(address=self._address, log_to_driver=False, logging_level="warning")
             except (ConnectionError, ValueError) as error:
-                raise ParserError(f"No Ray cluster at {self._address}: {error}") from error
+                raise ParserError(f"No Ray cluster was found at {self._address}: {error}") from error
             self._ours = True
         return self
 
@@ -157,4 +157,4 @@ class _PoolActor:
 def require_executor(executor: str) -> None:
     """UsageError for an executor that does not exist."""
     if executor not in ("local", "ray"):
-        raise UsageError(f"No executor {executor!r}: choose 'local' or 'ray'.")
+        raise UsageError(f"Unknown executor {executor!r}; choose 'local' or 'ray'.")

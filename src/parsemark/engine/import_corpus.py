@@ -57,10 +57,10 @@ def import_corpus(
         UsageError: There are no PDFs, none of those of an earlier import, or `out` holds something else.
     """
     if out.exists() and any(out.iterdir()) and not (out / JOURNAL).is_file():
-        raise UsageError(f"{out} is not empty and holds no import; give a new folder.")
+        raise UsageError(f"{out} is not empty and is not an earlier import; give a new folder.")
     require_executor(executor)
     if not (out / JOURNAL).is_file() and next(_walk(root), None) is None:
-        raise UsageError(f"There is no PDF below {root}.")
+        raise UsageError(f"{root} contains no PDF.")
     make_folder(out / "truth")
     seen: Counter[str] = Counter() if changes is None else changes
     with locked_folder(out), closing(sqlite3.connect(out / JOURNAL)) as journal:
@@ -106,7 +106,9 @@ def _begin(journal: sqlite3.Connection, root: Path, origin: str) -> None:
         journal.execute("insert into settings values (?, ?)", settings)
         journal.commit()
     elif stored != settings:
-        raise UsageError(f"This is an import of {stored[0]} ({stored[1]}); give another folder for others.")
+        raise UsageError(
+            f"This is an import of {stored[0]} ({stored[1]}); give another folder for other PDFs."
+        )
 
 
 def _walk(root: Path) -> Iterator[str]:
@@ -168,7 +170,7 @@ def _drop_gone(journal: sqlite3.Connection, root: Path, out: Path) -> int:
     known = [file for (file,) in journal.execute("select file from documents")]
     gone = [file for file in known if not (root / file).is_file()]
     if gone and len(gone) == len(known):
-        raise UsageError(f"{root} has none of the PDFs of this import any more; the corpus is unchanged.")
+        raise UsageError(f"{root} no longer has any PDF of this import; the corpus is unchanged.")
     for file in gone:
         for (name,) in journal.execute("select name from files where file = ?", (file,)).fetchall():
             (out / name).unlink(missing_ok=True)

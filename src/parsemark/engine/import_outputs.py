@@ -76,8 +76,8 @@ def import_predictions(
     if not any(answers[page.sample] for page in wanted):
         first = wanted[0].sample
         raise UsageError(
-            f"No file of {folder} is named after a sample or a document of {corpus.name}; "
-            f"expected names like {first}.md, or {places[first].document}.md for all its pages."
+            f"No file name in {folder} matches a page or a document of {corpus.name}; expected names "
+            f"like {first}.md, or {places[first].document}.md for all its pages."
         )
     unused += _passed_over(places, files, answers)
     told = events or Events()
@@ -151,7 +151,7 @@ def _known_json(data: Any) -> dict[str, Any]:
         for kind in ("html", "markdown", "latex", "text"):
             if isinstance(data.get(kind), str):
                 return {"format": kind, "content": data[kind]}
-    raise FormatError("The JSON has none of: format, elements, html, markdown, latex, text")
+    raise FormatError("The JSON must have one of: format, elements, html, markdown, latex, text")
 
 
 def _exported(prediction: Prediction) -> dict[str, Any]:
@@ -288,7 +288,7 @@ class _Documents:
         if not isinstance(pages, list):
             if n_pages == 1:
                 return [_known_json(data)]
-            raise FormatError('The JSON of a document has its pages in order: {"pages": [...]}')
+            raise FormatError('The JSON of a document must list its pages in order: {"pages": [...]}')
         if len(pages) != n_pages:
             raise FormatError(f"The file has {counted(len(pages), 'page')}, but the document has {n_pages}")
         return [_known_json(page) for page in pages]

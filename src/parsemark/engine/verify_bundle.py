@@ -86,7 +86,7 @@ def _verify(
     if not parts.passed:
         return
     if corpus is None and not index.has_truth:
-        raise StoreError(f"{bundle.path} comes without truths. Give its corpus: --corpus {index.corpus.spec}")
+        raise StoreError(f"{bundle.path} contains no truth. Give its corpus: --corpus {index.corpus.spec}")
     samples, records = bundle.table("samples"), bundle.records()
     found.checks.append(bundle_checks.check_corpus(bundle, samples, corpus))
     found.checks.append(bundle_checks.check_protocols(bundle))

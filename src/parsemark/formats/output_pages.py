@@ -90,7 +90,7 @@ def _by_marks(text: str, marks: Sequence[re.Match[str]], first: int, n_pages: in
         return [above, *parts][:n_pages]  # every page stands above its mark, the last one perhaps without one
     if above and numbers[0] > 1 and 0 not in numbers:
         first_mark = f"the first mark, of page {marks[0][1]}"
-        raise FormatError(f"Of the text above {first_mark}, the page is not told", position=0)
+        raise FormatError(f"The text above {first_mark} has no page number", position=0)
     pages: list[list[str]] = [[] for _ in range(n_pages)]
     # What stands above the mark of page 2 is page 1; above page 1 it is what a tool writes over a document.
     pages[0 if numbers[0] == 1 and 0 not in numbers else numbers[0]].append(above)
@@ -104,8 +104,8 @@ def _of_length(parts: list[str], n_pages: int) -> list[str]:
         return parts[:-1]
     if len(parts) != n_pages:
         raise FormatError(
-            f"The file has {counted(len(parts), 'page')}, but the document has {n_pages}; name what parts "
-            "pages with --page-separator, or give one file per page"
+            f"The file has {counted(len(parts), 'page')}, but the document has {n_pages}; give the text "
+            "between pages with --page-separator, or one file per page"
         )
     return parts
 
@@ -144,7 +144,7 @@ def _pages_of(data: Any) -> Iterator[OutputPage]:
     if isinstance(data, list) and data:
         yield from _pages_of_list(data)
     elif not isinstance(data, dict):
-        raise FormatError("The JSON of the output is of no known form, or empty")
+        raise FormatError("The JSON of the output has an unknown form, or is empty")
     elif data.get("schema_name") == "DoclingDocument":
         yield from _as_pages(_docling(data))
     elif isinstance(data.get("pdf_info"), list):
@@ -200,7 +200,8 @@ def _page_output(data: Mapping[str, Any]) -> Prediction:
     if isinstance(data.get("elements"), list):
         return _of_blocks([_JsonBlock(_block_text(e), _block_table(e)) for e in data["elements"]])
     raise FormatError(
-        "The JSON of the output is of no known form; known are DoclingDocument, MinerU's content list and "
+        "The JSON of the output has an unknown form; known forms are DoclingDocument, MinerU's content "
+        "list and "
         "middle file, olmOCR's lines, and pages with markdown, html, text or elements"
     )
 

@@ -19,7 +19,7 @@ def write_table(table: Table, format: str) -> str:
     if format not in WRITERS:
         raise UnknownNameError("output format", format, list(WRITERS))
     if not isinstance(table, Table):
-        raise FormatError(f"This is a {type(table).__name__}, no Table: make one with read_table(…).")
+        raise FormatError(f"Expected a Table, not {type(table).__name__}: make one with read_table(…).")
     return WRITERS[format](table)
 
 

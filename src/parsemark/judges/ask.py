@@ -305,8 +305,8 @@ class Asker:
         worst = call.judge.worst_cost_usd(call.question)
         if worst is None:
             raise UsageError(
-                f"The price of {call.judge} is not known, so --max-cost cannot be kept. Give it in US "
-                "dollars per million tokens: input_usd=…,output_usd=…"
+                f"The price of {call.judge} is unknown, so --max-cost cannot be enforced. Give it in "
+                "USD per million tokens: input_usd=…,output_usd=…"
             )
         patience = asyncio.get_running_loop().time() + MAX_RESERVED_S
         while (verdict := self._budget.reserve(worst)) == "wait":
@@ -316,7 +316,7 @@ class Asker:
         if verdict != "yes":
             raise CallFailedError(
                 Answered.NOT_ASKED,
-                f"asking might pass the limit of ${limit:g}: this question may cost up to ${worst:.4g}",
+                f"asking could exceed the limit of ${limit:g}: this question may cost up to ${worst:.4g}",
             )
         return worst
 

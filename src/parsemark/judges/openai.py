@@ -82,8 +82,8 @@ class OpenAI(Judge):
             raise UsageError("base_url of judge 'openai' must be an http or https address.")
         if url.username or url.password or url.query or url.fragment:
             raise UsageError(
-                "base_url of judge 'openai' must hold no user, password or query: it is written into runs. "
-                "Put the key into an environment variable and name it with key_env."
+                "base_url of judge 'openai' must not contain a user, password or query, because it is "
+                "stored in runs. Put the key into an environment variable and give its name with key_env."
             )
         self.check_concurrency()
         if self.max_tokens < 1 or self.timeout_s <= 0:
@@ -248,7 +248,7 @@ class _Connection:
             found = mended(json.loads(self._blacked_out(data.decode("utf-8"))))
             choice = found["choices"][0]
             if choice.get("error") or choice.get("finish_reason") == "error":
-                raise ValueError("the endpoint says itself that it failed")
+                raise ValueError("the endpoint reports a failure")
             message = choice["message"]
             usage = found.get("usage") or {}
             prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")

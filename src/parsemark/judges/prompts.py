@@ -131,6 +131,6 @@ def _swapped(template: str) -> str:
     if n != 1:
         raise UsageError(
             "order=pred_first needs a prompt in which a line with a colon stands before {gt_table} and then "
-            "before {extracted_table}. Exchange them in the prompt, or leave the fence on."
+            "before {extracted_table}. Swap them in the prompt, or keep the fence."
         )
     return swapped

@@ -165,7 +165,7 @@ def _read_object(text: str) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> NoReturn:
     """NaN and infinities are no JSON; written back as an id they would spoil the output for others."""
-    raise ValueError(f"{name} is not a value that JSON has")
+    raise ValueError(f"{name} is not a valid JSON value")
 
 
 def _finite(text: str) -> float:

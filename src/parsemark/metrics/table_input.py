@@ -186,8 +186,8 @@ class TableInput:
         # Any tag makes lxml see a table, but one without a single cell.
         if self.is_absent or (self.html is not None and not self.row_cells.lengths):
             raise FormatError(
-                "The truth is a text without any table; if it has one, name its format: in a file of pairs "
-                "as `truth_format` (of the other table `pred_format`)"
+                "No table was found in the truth. If it has one, give its format: in a file of pairs as "
+                "`truth_format` (for the prediction, `pred_format`)"
             )
 
     @cached_property

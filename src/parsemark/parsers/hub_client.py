@@ -136,7 +136,7 @@ def _fetch_file(
         Bar.done += start
     if wrong := _wrong(part, hashes):
         part.unlink()
-        raise LookupError(f"{path.name} arrived with {wrong}; nothing of it was kept")
+        raise LookupError(f"{path.name} arrived with {wrong}; it was discarded")
     part.rename(path)
     send(done=Bar.done)
 

@@ -54,10 +54,10 @@ def read_hello(line: bytes) -> Hello:
     if type(spoken) is not int:
         raise ProtocolError("it is not a hello")
     if spoken != PROTOCOL:
-        raise ProtocolError(f"it speaks protocol {_show_value(spoken)}, not {PROTOCOL}")
+        raise ProtocolError(f"it uses protocol {_show_value(spoken)}, not {PROTOCOL}")
     name = message.get("parser")
     if not isinstance(name, str):
-        raise ProtocolError("its hello has no name of a parser")
+        raise ProtocolError("its hello has no parser name")
     versions, weights = (_facts(message.get(key), key) for key in ("versions", "weights"))
     return Hello(_shorten(name, MAX_FACT_CHARS), versions, weights, message.get("prepares") is True)
 
@@ -87,13 +87,13 @@ def pages_in(output: bytes) -> dict[int, bytes]:
     data = json.loads(output)
     pages = data.get("pages")
     if data.get("format") != "document" or not isinstance(pages, dict):
-        raise ProtocolError('its output is no whole document ({"format": "document", "pages": {…}})')
+        raise ProtocolError('its output is not a whole document ({"format": "document", "pages": {…}})')
     if len(pages) > MAX_PAGES:
         raise ProtocolError(f"its document has {len(pages)} pages, over {MAX_PAGES}")
     found = {}
     for name, page in pages.items():
         if not (name.isascii() and name.isdigit() and len(name) < 10 and int(name) > 0):
-            raise ProtocolError(f"{_show_value(name)} is no number of a page")
+            raise ProtocolError(f"{_show_value(name)} is not a page number")
         try:
             found[int(name)] = _output(page)
         except ProtocolError as error:
@@ -105,16 +105,16 @@ def _read_object(line: bytes) -> dict[str, Any]:
     try:
         message = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ProtocolError(f"it is no JSON: {masked(line.decode('utf-8', 'replace'))[:80]!r}") from error
+        raise ProtocolError(f"it is not JSON: {masked(line.decode('utf-8', 'replace'))[:80]!r}") from error
     if not isinstance(message, dict):
-        raise ProtocolError("it is no JSON object")
+        raise ProtocolError("it is not a JSON object")
     return message
 
 
 def _output(output: Any) -> bytes:
     """Return JSON in UTF-8; half a surrogate pair, which UTF-8 cannot hold, becomes a question mark."""
     if not isinstance(output, dict):
-        raise ProtocolError("its output is no JSON object")
+        raise ProtocolError("its output is not a JSON object")
     try:
         return masked_bytes(json.dumps(output, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:  # a whole number of more digits than Python writes
@@ -123,10 +123,10 @@ def _output(output: Any) -> bytes:
 
 def _error(error: Any) -> str:
     if not isinstance(error, dict) or not isinstance(error.get("message"), str):
-        raise ProtocolError("its error is no object with a message")
+        raise ProtocolError("its error is not an object with a message")
     kind = error.get("kind", "Error")
     if not isinstance(kind, str):
-        raise ProtocolError("the kind of its error is no text")
+        raise ProtocolError("the kind of its error is not text")
     return _shorten(masked(f"{kind[:100]}: {error['message']}"), MAX_MESSAGE_CHARS)
 
 
@@ -134,7 +134,7 @@ def _measured(message: Mapping[str, Any], key: str) -> float | None:
     """Return a number that can be a measurement; None for one that cannot (negative, not finite)."""
     value = message.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ProtocolError(f"its {key} is no number")
+        raise ProtocolError(f"its {key} is not a number")
     try:
         number = float(value)
     except OverflowError as error:
@@ -146,7 +146,7 @@ def _facts(facts: Any, key: str) -> dict[str, str]:
     if facts is None:
         return {}
     if not isinstance(facts, dict):
-        raise ProtocolError(f"its {key} are no object")
+        raise ProtocolError(f"its {key} are not an object")
     if len(facts) > MAX_FACTS:
         raise ProtocolError(f"it names more than {MAX_FACTS} {key}")
     if not all(isinstance(value, str | int | float) for value in facts.values()):

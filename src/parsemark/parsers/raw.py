@@ -48,11 +48,11 @@ def _read(raw: bytes, sample: str, parser: str) -> Prediction:
             raise FormatError("the output's content is not text")
         written = "markdown" if data.get("content_format") is None else data["content_format"]
         if written not in TEXT_FORMATS:
-            raise FormatError(f"the output's content_format {str(written)[:40]!r} is not known")
+            raise FormatError(f"the output has the unknown content_format {str(written)[:40]!r}")
         elements, message = _read_elements(data.get("elements"))
         return Prediction(sample, parser, elements=elements, text=text, message=message, format=written)
     if kind not in TEXT_FORMATS:
-        raise FormatError(f"the output's format {str(kind)[:40]!r} is not known")
+        raise FormatError(f"the output has the unknown format {str(kind)[:40]!r}")
     content = data.get("content")
     if not isinstance(content, str):
         raise FormatError("the output has no content")
@@ -114,7 +114,7 @@ def _read_element(data: Mapping[str, Any], element_id: str) -> Element:
     _refuse_unknown(data, _ELEMENT_KEYS, "an element")
     category = data["category"]
     if category not in _CATEGORIES:
-        raise ValueError(f"category {str(category)[:40]!r} is not known")
+        raise ValueError(f"unknown category {str(category)[:40]!r}")
     html, text = _given_text(data.get("html")), _given_text(data.get("text"))
     order = data.get("order")
     return Element(
@@ -178,7 +178,9 @@ def _refuse_unknown(data: Mapping[str, Any], known: frozenset[str], what: str) -
     if known.issuperset(data):
         return
     for key in data.keys() - known:
-        raise ValueError(f"{what} has the key {str(key)[:40]!r}; known are {', '.join(sorted(known))}")
+        raise ValueError(
+            f"{what} has the unknown key {str(key)[:40]!r}; known keys: {', '.join(sorted(known))}"
+        )
 
 
 def _read_box(data: Any) -> Box:

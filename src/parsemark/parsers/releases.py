@@ -112,13 +112,13 @@ def at_version(parser: Parser, version: str) -> Parser:
     if not version.startswith(GIT):
         if _VERSION.fullmatch(version) is None:
             name = parser.short_name
-            raise UsageError(f"{version!r} is no version: write {name}@1.2.3 or {name}@git:REF.")
+            raise UsageError(f"{version!r} is not a version: write {name}@1.2.3 or {name}@git:REF.")
         return _locked(parser, own, version, f"=={version}")
     folder, _, ref = version.removeprefix(GIT).rpartition("#")
     given = Path(folder).expanduser() if folder else own.tree
     if given is None:
         raise UsageError(
-            f"{own.name} comes from an index, not from a working copy. Name its repository: "
+            f"{own.name} comes from an index, not from a working copy. Give its repository: "
             f"{parser.short_name}@{GIT}DIR#{ref}."
         )
     root = repository(given)
@@ -237,7 +237,7 @@ def repository(folder: Path) -> Path:
     try:
         return Path(_git(folder, "rev-parse", "--show-toplevel").strip())
     except ParserError as error:
-        raise UsageError(f"{folder} is in no git repository.") from error
+        raise UsageError(f"{folder} is not in a git repository.") from error
 
 
 def commit_of(repo: Path, ref: str) -> str:
@@ -255,7 +255,7 @@ def commits_between(repo: Path, good: str, bad: str) -> list[str]:
     first, last = commit_of(repo, good), commit_of(repo, bad)
     listed = _git(repo, "rev-list", "--first-parent", "--reverse", f"{first}..{last}").split()
     if not listed or first not in _git(repo, "rev-list", last).split():
-        raise UsageError(f"{bad} does not come after {good} in {repo}. Exchange them?")
+        raise UsageError(f"{bad} does not come after {good} in {repo}. Are --good and --bad swapped?")
     return [first, *listed]
 
 

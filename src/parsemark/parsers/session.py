@@ -73,7 +73,7 @@ class WorkerSession:
         self._desk = _Desk(command, disk_mb)
         try:
             if shutil.which(command.argv[0], path=command.env.get("PATH")) is None:
-                raise FileNotFoundError(errno.ENOENT, "there is no such program")
+                raise FileNotFoundError(errno.ENOENT, "the program was not found")
             env, rights = self._desk.env, self._desk.confinement
             self._supervised = Supervised(command.argv, env=env, cwd=command.cwd, confinement=rights)
         except OSError as error:
@@ -128,7 +128,7 @@ class WorkerSession:
         try:
             self._supervised.write(line, deadline)
         except TimeoutError as error:
-            raise self._failure("timeout", f"The worker did not read the question for {what}.") from error
+            raise self._failure("timeout", f"The worker did not read the request for {what}.") from error
         except EndedError as error:
             raise self._failure("died", f"The worker {self._how_it_ended('before')} {what}.") from error
 

@@ -30,7 +30,7 @@ def require_usable(parser: Parser) -> None:
     """Raise a ParserError that says what to do if the parser misses something that we cannot install."""
     state = parser.state()
     if state.missing:
-        raise ParserError(f"{parser.name} cannot run here: it misses {'; '.join(state.missing)}.")
+        raise ParserError(f"{parser.name} cannot run here. Missing: {'; '.join(state.missing)}.")
 
 
 def try_parser(
@@ -97,7 +97,7 @@ def _quoted(printed: str) -> str:
 def _check_file(parser: Parser, file: Path) -> str:
     """Return the kind of a file, one that the parser reads."""
     if not file.is_file():
-        raise UsageError(f"There is no file {file}.")
+        raise UsageError(f"{file} does not exist.")
     kind = file_kind(file)
     reads = parser.info.reads
     if kind not in reads and not (kind is None and "pdf" in reads):  # a damaged PDF says so itself

@@ -169,7 +169,7 @@ class Weights:
         if self.is_ready():
             return
         if missing := self.what_is_missing():
-            raise ParserError(f"{self.parser} misses its {missing}.")
+            raise ParserError(f"{self.parser} lacks its {missing}.")
         tell = progress or (lambda _: None)
         make_folder(self.folder.parent)
         with locked(self.folder.with_suffix(".lock")):
@@ -181,7 +181,7 @@ class Weights:
             stored = [self._fetch(source, draft, tell, bar) for source in self.sources]
             if absent := [path for path in self.required if next(draft.glob(path), None) is None]:
                 raise ParserError(
-                    f"{self.parser}: {', '.join(absent)} is in none of its sources of weights "
+                    f"{self.parser}: {', '.join(absent)} is missing from its sources of weights "
                     f"({', '.join(source.source for source in self.sources)})."
                 )
             write_text(draft / _RECORD, StoredWeights(sources=tuple(stored)).model_dump_json(indent=1) + "\n")
@@ -212,7 +212,7 @@ class Weights:
                 (draft / name).unlink()
                 raise ParserError(
                     f"{source.source}: {name} has the SHA-256 {file.sha256[:16]}… instead of {start[:16]}…; "
-                    "it was removed. Run the command again, or find out who changed the file."
+                    "it was removed. Run the command again; if that fails, check who changed the file."
                 )
         if lost := expected.keys() - stored.keys():
             raise ParserError(f"{source.source} has no {sorted(lost)[0]}, which its lock lists.")
@@ -237,7 +237,8 @@ def read_pins(script: Path, declaration: Declaration) -> StoredWeights:
         raise ParserError(f"{path} is not a lock of weights: {first_problem(error)}.") from error
     if {entry.source for entry in record.sources} != {s.source for s in declaration.info.weights}:
         raise ParserError(
-            f"{path.name} pins other weights than {script.name} lists now: remove it, run `parsemark parsers "
+            f"{path.name} does not match the weights that {script.name} lists: delete it, run "
+            "`parsemark parsers "
             f"install {script}`, then `parsemark parsers install --lock {script}`."
         )
     return record
@@ -277,7 +278,7 @@ def _from_network(
                 progress(f"{source.source}: {done / _MB:.0f} of {total / _MB:.0f} MB")
     outside = [name for name in sizes if not (target / name).resolve().is_relative_to(target.resolve())]
     if outside or not all((target / name).is_file() for name in sizes):
-        raise ParserError(f"{source.source} did not arrive as the hub lists it; run the command again.")
+        raise ParserError(f"{source.source} does not match the hub's list of files; run the command again.")
     return commit, sorted(sizes)
 
 
@@ -320,7 +321,7 @@ class _Running:
                 yield event
         except TimeoutError as error:
             raise ParserError(
-                f"Nothing has arrived for {_SILENCE_S:.0f} s; run the command again to go on."
+                f"No data for {_SILENCE_S:.0f} s; run the command again to continue."
             ) from error
         except (EndedError, BufferError, ValueError) as error:
             self._supervised.close()
@@ -391,7 +392,7 @@ def _copy_from(
     if not chosen or any(not any(fnmatch(name, pattern) for name in chosen) for pattern in wanted):
         hint = f"get it elsewhere with `hf download {source.name} --revision {source.revision} --local-dir "
         hint = f"{hint}DIR/{source.name}`" if source.kind == "hf" else f"put {', '.join(wanted)} there"
-        raise ParserError(f"{base} has not all files of {source.source}: {hint}.")
+        raise ParserError(f"{base} lacks files of {source.source}: {hint}.")
     for name in chosen:
         make_folder((target / name).parent)
         shutil.copyfile(by_name[name], target / name)

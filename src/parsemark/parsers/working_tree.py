@@ -55,7 +55,7 @@ def resolve_requirement(text: str, sources: Mapping[str, Path], folder: Path) ->
 
 def _existing(path: Path, text: str) -> Path:
     if not path.exists():
-        raise ParserError(f"The dependency {text!r} is not there: {path} does not exist.")
+        raise ParserError(f"The dependency {text!r} is missing: {path} does not exist.")
     return path.resolve()
 
 

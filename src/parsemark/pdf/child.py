@@ -200,7 +200,7 @@ class _Answer(pickle.Unpickler):
                 dataclasses.is_dataclass(found) or issubclass(found, tuple | enum.Enum)
             ):
                 return found
-        raise pickle.UnpicklingError(f"{module}.{name} is no value")
+        raise pickle.UnpicklingError(f"{module}.{name} is not a value")
 
 
 def _forget() -> None:

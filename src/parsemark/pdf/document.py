@@ -37,7 +37,7 @@ def open_document(pdf: Path) -> Iterator[Any]:
     No such file, no PDF, or a part of it that pdfium refuses: all that is a PdfError.
     """
     if not is_child():
-        raise AssertionError("PDFs are opened by functions that are marked with in_child.")
+        raise AssertionError("PDFs may be opened only by functions marked with in_child.")
     import pypdfium2 as pdfium
 
     try:
@@ -134,7 +134,7 @@ def repainted(pdf: Path) -> bytes:
         document.save(written)
         document.close()
     except pdfium.PdfiumError as error:
-        raise PdfError(f"{pdf} cannot be painted anew: {error}") from error
+        raise PdfError(f"{pdf} cannot be repainted: {error}") from error
     return written.getvalue()
 
 

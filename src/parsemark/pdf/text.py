@@ -93,7 +93,7 @@ def pack_glyphs(page: Any) -> PackedGlyphs:
 
     text = page.get_textpage()
     if (count := text.count_chars()) > MAX_GLYPHS:
-        raise PdfError(f"A page has {count:,} characters; at most {MAX_GLYPHS:,} are read.")
+        raise PdfError(f"A page has {count:,} characters; the limit is {MAX_GLYPHS:,}.")
     texts, boxes, generated = [], array("d"), bytearray()
     edges = [ctypes.c_double() for _ in range(4)]
     left, right, bottom, top = edges

@@ -84,7 +84,7 @@ def read_lines(path: str, what: str) -> list[tuple[int, str]]:
     file = Path(path)
     try:
         if file.stat().st_size > _MAX_BYTES:
-            raise CorpusError(f"{file} is larger than any file of {what}.")
+            raise CorpusError(f"{file} exceeds the size limit of {what}.")
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise CorpusError(f"The {what} {file} cannot be read: {error}.") from error

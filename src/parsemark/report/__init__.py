@@ -39,7 +39,7 @@ def build_report(
 
     if not (run_dir / "manifest.json").exists() and runs_in(run_dir):
         if single_file or against is not None or also:
-            raise UsageError("The index of a folder of runs takes no option but --out.")
+            raise UsageError("For a folder of runs, only --out is allowed.")
         return build_runs_index(run_dir, out)
     options = ReportOptions(against=against, also=tuple(also))
     if single_file:

@@ -34,10 +34,12 @@ def badge_svg(
     summary = source.summary
     names = list(summary.parsers)
     if parser is None and len(names) != 1:
-        raise UsageError(f"Which parser? The run has {', '.join(names) or 'none'}: name it with --parser.")
+        raise UsageError(
+            f"The badge needs one parser. The run has {', '.join(names) or 'none'}: choose one with --parser."
+        )
     name, wanted = parser or names[0], figure or summary.primary
     if wanted not in {info.name for info in summary.figures}:
-        raise UsageError(f"There is no figure {wanted!r} in {summary.protocol}.")
+        raise UsageError(f"{summary.protocol} has no score {wanted!r}.")
     if name not in names:
         raise UsageError(f"The run has no parser {name!r}; it has {', '.join(names)}.")
     if link is not None and not link.startswith(("https://", "http://")):

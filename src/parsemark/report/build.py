@@ -52,7 +52,7 @@ def build_site(run_dir: Path, out_dir: Path, options: ReportOptions | None = Non
 def old_report(run_dir: Path, out_dir: Path) -> list[Path]:
     """Return the files of an older report; raise UsageError if anything else is there."""
     if out_dir.is_symlink() and out_dir.parent.resolve() == run_dir.resolve():
-        raise UsageError(f"{out_dir} is a link, which may lead anywhere. Remove it, or choose another --out.")
+        raise UsageError(f"{out_dir} is a symbolic link. Remove it, or choose another --out.")
     if out_dir.exists() and not out_dir.is_dir():
         raise UsageError(f"{out_dir} is a file. Choose another --out.")
     pages = (path for path in out_dir.glob("*.html") if any(page.holds(path.stem) for page in PAGES))
@@ -60,6 +60,6 @@ def old_report(run_dir: Path, out_dir: Path) -> list[Path]:
     mark = out_dir / MARK
     if found and (mark.is_symlink() or not mark.is_file()):
         raise UsageError(
-            f"{out_dir} has {found[0].name!r}, which no report of parsemark wrote. Choose another --out."
+            f"{out_dir} has {found[0].name!r}, which is not part of a report. Choose another --out."
         )
     return found

@@ -55,7 +55,7 @@ def export(
     if format in get_args(_Tables):
         return _export_tables(runs, format, tables, protocol, out)
     if len(runs) != 1:
-        raise UsageError(f"--format {format} writes the files of one run: give one RUN.")
+        raise UsageError(f"--format {format} needs one run: give one RUN.")
     run, (kind, _, ending) = runs[0], format.partition("-")
     opened = Run.open(run)
     if kind == "outputs":
@@ -94,7 +94,7 @@ def _export_failure(run: Run, parser: str | None, page: str | None, out: Path | 
 
 def _at_most_one(parsers: Sequence[str] | None) -> str | None:
     if parsers is not None and len(parsers) > 1:
-        raise UsageError("This format is of one parser: give --parser once.")
+        raise UsageError("This format needs one parser: give --parser once.")
     return parsers[0] if parsers else None
 
 
@@ -132,7 +132,7 @@ def _export_results(
 
         return list(write_paper_figures(run.path, out or run.path / "charts", cast("ChartFormat", ending)))
     if out is None:
-        raise UsageError(f"--format {format} writes to a folder: name it with --out.")
+        raise UsageError(f"--format {format} writes to a folder: give it with --out.")
     if format == "benchmark":
         return export_board(run.path, protocol, out)
     return export_omnidocbench(run, out, progress=progress)

@@ -255,5 +255,5 @@ def _old_board(out: Path) -> list[Path]:
         raise UsageError(f"{out} is a file or a link. Choose another --out.")
     mark, found = out / MARK, list(out.iterdir()) if out.is_dir() else []
     if found and (mark.is_symlink() or not mark.is_file()):
-        raise UsageError(f"{out} holds something that no board of parsemark wrote. Choose another --out.")
+        raise UsageError(f"{out} contains files that are not part of a site. Choose another --out.")
     return [old for old in found if old.name not in (".git", "CNAME", ".nojekyll")]

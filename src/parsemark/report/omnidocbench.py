@@ -27,7 +27,7 @@ def export_omnidocbench(
     published = [p for p in protocols if p.profile != "strict"]
     if not published:
         raise StoreError(
-            f"{run.path} was not scored by a published profile, which has such files. Do that with: "
+            f"{run.path} was not scored by a published profile. Do that with: "
             f"parsemark score {run.path} --protocol 'document(profile=v1.6)'"
         )
     written: list[Path] = []

@@ -28,7 +28,7 @@ def export_outputs(run: Run, format: str, out: Path, parsers: Sequence[str] | No
     `OUT/PARSER/REPORT.p3.md`; as CSV each table is a file of its own, `REPORT.p3.table1.csv`.
     """
     if format not in WRITERS:
-        raise UsageError(f"Outputs are written as {', '.join(WRITERS)}, not as {format!r}.")
+        raise UsageError(f"Unknown format {format!r}; choose one of: {', '.join(WRITERS)}.")
     for parser in parsers or ():
         require_known("parser", parser, run.manifest.parser_names)
     table = run.table("samples")

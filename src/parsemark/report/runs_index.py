@@ -45,7 +45,7 @@ def build_runs_index(folder: Path, out: Path) -> Path:
     """Write the page of a folder of runs and return it; UsageError if the folder holds no run."""
     paths = runs_in(folder)
     if not paths:
-        raise UsageError(f"{folder} is not a run, and no folder in it is one.")
+        raise UsageError(f"{folder} is not a run and contains none.")
     runs = [_listed(path, out) for path in paths]
     runs.sort(key=lambda run: (run.manifest.created if run.manifest else "", run.name), reverse=True)
     with new_site(out, MARK, "parsemark report", partial(old_report, folder, out)) as made:

@@ -50,7 +50,7 @@ def build_single_file(
         UsageError: `out` is a folder, or the report does not fit without any page.
     """
     if out.is_dir():
-        raise UsageError(f"{out} is a folder. Choose the name of a file with --out.")
+        raise UsageError(f"{out} is a folder. Give a file name with --out.")
     make_folder(out.parent)
     with ScratchFolder(f".{out.name}-", out.parent) as scratch:
         site = scratch / "site"

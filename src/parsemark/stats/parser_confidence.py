@@ -243,7 +243,7 @@ def document_folds(documents: Sequence[str]) -> dict[str, int]:
     """Return a fold for each document: what is fitted on the others has not seen it. UsageError below two."""
     names = sorted(set(documents))
     if len(names) < 2:
-        raise UsageError("Confidences can only be judged on documents that were not seen: give at least two.")
+        raise UsageError("Confidences are tested on held-out documents: give at least two documents.")
     return {name: number % min(_N_FOLDS, len(names)) for number, name in enumerate(names)}
 
 

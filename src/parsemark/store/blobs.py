@@ -52,7 +52,10 @@ class BlobStore:
         except OSError as error:
             raise StoreError(f"Blob {blob[:12]}… cannot be read at {path}: {error.strerror}.") from error
         if hashlib.sha256(data).hexdigest() != blob:
-            raise StoreError(f"Blob {path} is damaged: its content does not fit its name. Delete it, rerun.")
+            raise StoreError(
+                f"Blob {path} is damaged: its content does not match its hash. Delete it "
+                "and run the command again."
+            )
         return data
 
     def adopt(self, blob: str, other: BlobStore) -> bool:

@@ -235,7 +235,7 @@ class Bundle:
     def __init__(self, path: Path) -> None:
         self.path = path
         if not path.is_file():
-            raise StoreError(f"There is no file {path}.")
+            raise StoreError(f"{path} does not exist.")
         try:
             self._archive = zipfile.ZipFile(path)
         except BROKEN_ARCHIVE as error:
@@ -272,7 +272,7 @@ class Bundle:
         """Return a raw output, checked against its name."""
         data = self._read(f"raw/{blob}", MAX_RAW_BYTES)
         if hashlib.sha256(data).hexdigest() != blob:
-            raise self._damaged(f"raw/{blob} does not fit its hash")
+            raise self._damaged(f"raw/{blob} does not match its hash")
         return data
 
     def manifest(self) -> Manifest:
@@ -329,7 +329,7 @@ class Bundle:
         for info in infos:
             name = info.filename
             if name != INDEX and not _RAW_NAME.fullmatch(name) and not _PART_NAME.fullmatch(name):
-                raise self._damaged(f"it has a member {name[:80]!r}, which no bundle has")
+                raise self._damaged(f"it has an unexpected member, {name[:80]!r}")
             if name in members:
                 raise self._damaged(f"it has {name} twice")
             if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -338,7 +338,7 @@ class Bundle:
         size = self.path.stat().st_size
         total = sum(info.file_size for info in infos)
         if total > max(_FREE_BYTES, _MAX_RATIO * size):
-            raise self._damaged(f"its {size:,} bytes claim to hold {total:,}, which is not believable")
+            raise self._damaged(f"its {size:,} bytes declare an implausible unpacked size of {total:,}")
         return members
 
     def _read_index(self) -> Index:
@@ -376,7 +376,7 @@ class Bundle:
         part = self.index.parts[name]
         data = self._read(name, part.bytes)
         if hashlib.sha256(data).hexdigest() != part.sha256:
-            raise self._damaged(f"{name} does not fit its hash in {INDEX}")
+            raise self._damaged(f"{name} does not match its hash in {INDEX}")
         return data
 
     def _json(self, name: str) -> Any:
@@ -397,7 +397,7 @@ class Bundle:
             with self._archive.open(info) as member:
                 data = member.read(info.file_size)
                 if len(data) != info.file_size or member.read(1):
-                    raise ValueError("it has another size than it states")
+                    raise ValueError("its size differs from the declared one")
                 return data
         except BROKEN_ARCHIVE as error:
             raise self._damaged(f"{name} cannot be unpacked ({error})") from error

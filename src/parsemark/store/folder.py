@@ -60,7 +60,7 @@ class RunFolder:
         """Write the manifest of a new run into a folder that is empty or does not exist."""
         with self._locked():
             if (self.path / MANIFEST).exists():
-                raise StoreError(f"{self.path} already holds a run. Open it, or choose another folder.")
+                raise StoreError(f"{self.path} already contains a run. Open it, or choose another folder.")
             names = [*(f"{table}.parquet" for table in SCHEMAS), "raw", "journal", "protocols"]
             files = (name for name in names if (self.path / name).exists())
             runs = (f"the run {path.parent.name}" for path in self.path.glob(f"*/{MANIFEST}"))

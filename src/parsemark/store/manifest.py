@@ -142,7 +142,7 @@ def parse_manifest(text: bytes, where: str) -> Manifest:
         raise StoreError(f"{where} cannot be read: {error}") from error
     version = data.get("schema_version") if isinstance(data, dict) else None
     if not isinstance(version, int):
-        raise StoreError(f"{where} has no schema_version; it is not a manifest of parsemark.")
+        raise StoreError(f"{where} has no schema_version, so it is not a parsemark manifest.")
     if version > SCHEMA_VERSION:
         raise NewerError(
             f"{where} was written by a newer parsemark (schema {version}; this one reads up to "

@@ -248,7 +248,7 @@ def query_run(path: Path, sql: str) -> QueryResult:
             if selects:
                 connection.execute(f"CREATE VIEW {name} AS {' UNION ALL BY NAME '.join(selects)}")
         if (n := len(duckdb.extract_statements(sql))) != 1:
-            raise UsageError(f"This is {n} statements of SQL; give one.")
+            raise UsageError(f"The query has {n} SQL statements; give one.")
         cursor = connection.execute(sql)
         columns = tuple(str(column[0]) for column in cursor.description or ())
         return QueryResult(columns, cursor.fetchall())

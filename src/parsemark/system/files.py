@@ -121,7 +121,7 @@ def make_folder(root: Path, *parts: str) -> Path:
         for part in parts:
             folder = folder / part
             if folder.is_symlink():
-                raise WriteError(folder, "it is a symbolic link, which may lead anywhere; remove it")
+                raise WriteError(folder, "it is a symbolic link; remove it")
             folder.mkdir(exist_ok=True)
     except OSError as error:
         raise WriteError(folder, error) from error

@@ -297,7 +297,7 @@ def _printed(program: str, argument: str) -> str:
     try:
         asked = subprocess.run([program, argument], capture_output=True, text=True, check=False, timeout=30)
     except (OSError, subprocess.SubprocessError) as error:
-        raise LatexError(f"TeX is installed in part only: {program} does not run ({error}).") from error
+        raise LatexError(f"The TeX installation is incomplete: {program} does not run ({error}).") from error
     return asked.stdout.strip()
 
 

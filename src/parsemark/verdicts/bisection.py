@@ -94,7 +94,7 @@ def bisect_versions(versions: Sequence[str], probe: Callable[[str], Probe]) -> B
     UsageError if there are not two versions, or one of the ends cannot be used here.
     """
     if len(versions) < 2:
-        raise UsageError("Name two different versions as --good and --bad.")
+        raise UsageError("Give two different versions with --good and --bad.")
     found: dict[str, Probe] = {}
 
     def state(position: int) -> str:
@@ -106,7 +106,7 @@ def bisect_versions(versions: Sequence[str], probe: Callable[[str], Probe]) -> B
     good, bad, is_seen = 0, len(versions) - 1, False
     if state(good) != "good":
         why = found[versions[0]].why
-        raise UsageError(f"{versions[0]} is not good, so there is nothing to look for. {why}")
+        raise UsageError(f"{versions[0]} is already bad, so there is no change to find. {why}")
     while (between := bad - good) > 1 or not is_seen:
         middle = good + (between // 2 if is_seen else (between + 1) // 2)
         inside = range(good + 1, bad if is_seen else bad + 1)

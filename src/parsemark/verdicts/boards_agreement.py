@@ -160,8 +160,8 @@ def board_agreement(run: Run, asked: Collection[str] = ()) -> BoardAgreement:
         raise UsageError(f"{run.path} has {there}; agreement of ranks needs {MIN_PARSERS}.")
     if len(raw) < (1 if len(asked) == 1 else 2):
         raise UsageError(
-            f"{run.path} has {len(raw)} protocols that tell its parsers apart; agreement of ranks needs "
-            f"two. Score it by more: parsemark study agreement {run.path} --protocol document"
+            f"{run.path} has {len(raw)} protocols that rank its parsers; agreement of ranks needs two. "
+            f"Score it with more: parsemark study agreement {run.path} --protocol document"
         )
     parsers = tuple(next(iter(raw.values())).parsers)
     pairs = [_pair(a, b, raw, neutral, rules) for a, b in combinations(raw, 2)]

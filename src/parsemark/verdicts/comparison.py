@@ -136,7 +136,7 @@ class RunComparison:
     def drops(self, below: float = 0.0) -> list[Comparison]:
         """Return parsers whose primary figure is worse, and by more than allowed."""
         if math.isnan(below):
-            raise UsageError("A difference that is allowed must be a number.")
+            raise UsageError("An allowed difference must be a number.")
         worse = (c for c in self.comparisons if c.primary.state == "worse")
         return [c for c in worse if c.gain is not None and c.gain < below]
 
@@ -177,11 +177,9 @@ def compare_runs(old: Run, new: Run, protocol: str | None = None) -> RunComparis
     old_names, new_names = set(parsers_of(old)), set(parsers_of(new))
     shared = sorted(old_names & new_names)
     if not shared:
-        raise UsageError(
-            f"{old.path} and {new.path} have no parser in common, so there is nothing to compare."
-        )
+        raise UsageError(f"{old.path} and {new.path} have no parser in common.")
     if new.is_baseline and not old.is_baseline:
-        raise UsageError(f"{new.path} is a baseline and {old.path} a run. Exchange RUN and --old.")
+        raise UsageError(f"{new.path} is a baseline and {old.path} a run. Swap RUN and --old.")
     require_same_corpus(old, new)
     # Without a wish: the first protocol of the new run that the old one was scored by, too.
     wanted = protocol or next((spec for spec in new.protocols if spec in old.protocols), None)
@@ -231,13 +229,15 @@ def compare_in_tables(
 ) -> Comparison:
     """Compare two parsers in the tables of one run; UsageError if they are one, or share no figure."""
     if a == b:
-        raise UsageError(f"{a} cannot be compared with itself: name two different parsers.")
+        raise UsageError(f"{a} cannot be compared with itself: give two different parsers.")
     compared = main_scores(complete_sums(protocol, tables), summary.primary)
     if not compared or compared[0].info.name != summary.primary or not compared[0].samples:
-        raise UsageError(f"{a} and {b} cannot be compared: this run has no page with a truth, or no score.")
+        raise UsageError(f"{a} and {b} cannot be compared: this run has no page with truth, or no score.")
     for name in (name for name in (a, b) if name not in compared[0].sums):
         scored = ", ".join(sorted(compared[0].sums))
-        raise UsageError(f"{name} gives nothing that {summary.protocol} scores; it has figures of: {scored}.")
+        raise UsageError(
+            f"{name} returns nothing that {summary.protocol} scores; it has scores from: {scored}."
+        )
     # A ranking leaves out parsers without a value, and has no verdicts where nobody earned anything.
     verdicts = [rank(f).verdict(a, b) or verdicts_on_pairs(f, [(a, b)])[0] for f in compared]
     if summary.ranking.is_incomplete:
@@ -262,7 +262,7 @@ def compare_sides(
     old_sums = {f.info.name: f for f in sums[0]}
     joined = [_join(f, old_sums[f.info.name], parsers) for f in sums[1] if f.info.name in old_sums]
     if not joined or not joined[0].samples:
-        raise UsageError("The two runs share no page with a truth, so there is nothing to compare.")
+        raise UsageError("The two runs share no page with truth.")
     pairs = [(f"{p} (new)", f"{p} (old)") for p in parsers]
     by_figure = (verdicts_on_pairs(f, pairs) for f in joined)
     by_pair = zip(*by_figure, strict=True)

@@ -172,7 +172,7 @@ def read_submissions(paths: Iterable[Path]) -> tuple[list[Submission], list[Refu
     refused: list[Refused] = []
     for given in paths:
         if not given.is_dir() and not given.is_file():
-            raise StoreError(f"There is no file or folder {given}.")
+            raise StoreError(f"{given} does not exist.")
         inside = (p for p in sorted(given.rglob("*.zip")) if p.is_file() and not p.is_symlink())
         for path in inside if given.is_dir() else [given]:
             try:

@@ -37,7 +37,7 @@ def readable_protocols(run: Run) -> tuple[list[str], dict[str, str]]:
         reasons = " ".join(dict.fromkeys(missing.values()))
         again = f"parsemark score {run.path} --protocol NAME"
         only = f"{run.path} was scored by {', '.join(missing)} alone."
-        raise UsageError(f"{only} {reasons} Or score it by another protocol: {again}")
+        raise UsageError(f"{only} {reasons} Or score it with another protocol: {again}")
     return here, missing
 
 

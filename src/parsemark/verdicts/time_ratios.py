@@ -163,7 +163,7 @@ def timed_again(old: Run, new: Run, parsers: Sequence[str], n_pages: int, timing
             now = get_parser(checked[name].spec or name)
             package = own_package(now).name
             if (version := entries[name].versions.get(package)) is None:
-                raise ParserError(f"the old run does not say its version: serve(…, versions=[{package!r}])")
+                raise ParserError(f"the old run has no version; declare it: serve(…, versions=[{package!r}])")
             found[name] = time_in_turns(at_version(now, version), now, pages)
         except ParsemarkError as error:
             notes.append(f"{name} was not timed again ({last_line(error)}): recorded times are compared.")
@@ -199,7 +199,7 @@ def time_in_turns(old: Parser, new: Parser, pages: Sequence[tuple[Path, int]]) -
                 ratios.append(float(np.mean(np.log(spent[1])) - np.mean(np.log(spent[0]))))
     if len(ratios) < MIN_PAGES:
         asked = f"{len(ratios)} of {counted(len(pages), 'page')} that were asked for"
-        raise ParserError(f"{asked} were read by both, and {MIN_PAGES} are needed")
+        raise ParserError(f"both versions parsed {asked}; at least {MIN_PAGES} are needed")
     values = np.array(ratios)
     return _bounded(float(values.mean()), values, TURNS_NOISE)
 

@@ -31,7 +31,7 @@ class Database:
         self._waiting: queue.SimpleQueue[tuple[Change[Any], Future[Any]] | None] = queue.SimpleQueue()
         for suffix in ("", "-wal", "-shm", "-journal"):
             if (file := path.with_name(path.name + suffix)).is_symlink():
-                raise StoreError(f"{file} is a symbolic link, which may lead anywhere. Remove it.")
+                raise StoreError(f"{file} is a symbolic link. Remove it.")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._writer = self._connect()

@@ -92,7 +92,7 @@ def _whole(digits: str) -> int:
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def printable(text: str) -> str:
@@ -105,7 +105,7 @@ def person_name(name: object) -> str:
     """Return the name that somebody entered."""
     clean = printable(name) if isinstance(name, str) else ""
     if not 1 <= len(clean) <= 60:
-        raise BadRequestError("A name has 1 to 60 characters.")
+        raise BadRequestError("A name must have 1 to 60 characters.")
     return clean
 
 
@@ -180,7 +180,7 @@ class Address:
 def choose_address(host: str, port: int) -> Address:
     """Return the address: loopback needs no token; any other interface gets one."""
     if not 0 <= port <= 65535:
-        raise UsageError(f"There is no port {port}.")
+        raise UsageError(f"Port {port} does not exist; choose one from 0 to 65535.")
     return Address(host, port, None if _is_loopback(host) else secrets.token_urlsafe(24))
 
 

@@ -55,7 +55,7 @@ def near(pattern: str, text: str, k: int) -> list[Place]:
     [(2, 8, 1), (12, 17, 0)]
     """
     if not pattern:
-        raise ValueError("an empty text cannot be looked for")
+        raise ValueError("an empty text cannot be searched for")
     if k == 0:
         return [(i, i + len(pattern), 0) for i in _occurrences(pattern, text, 0, len(text))]
     steps = _Steps()

@@ -74,7 +74,7 @@ class ReferenceElement(TruthModel):
         if self.kind == "table" and self.content.html is None:
             raise ValueError("a table needs content.html")
         if self.kind not in NO_TEXT and self.content.text is None:
-            raise ValueError("an element that is no table, figure or chart needs content.text")
+            raise ValueError("an element other than a table, figure or chart needs content.text")
         return self
 
 
@@ -88,7 +88,7 @@ def read_reference(root: Path, path: Path) -> dict[str, Mapping[str, Any]]:
     """Return the pages of a `reference.json` by the names of their PDFs, to be validated one by one."""
     data = read_json(require_inside(root, path))
     if not isinstance(data, dict):
-        raise CorpusError(f'{path} is not of the form {{"ID.pdf": {{"elements": […]}}}}.')
+        raise CorpusError(f'{path} must have the form {{"ID.pdf": {{"elements": […]}}}}.')
     return data
 
 

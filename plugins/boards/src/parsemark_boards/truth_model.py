@@ -24,7 +24,7 @@ class TruthModel(BaseModel):
             missing = cls.model_fields.keys() - data.keys()
             for key in data.keys() - cls.model_fields.keys():
                 if meant := nearest_name(str(key), missing):
-                    raise ValueError(f"there is no key {str(key)[:40]!r}. Did you mean {meant!r}?")
+                    raise ValueError(f"unknown key {str(key)[:40]!r}. Did you mean {meant!r}?")
         return data
 
 

@@ -79,9 +79,9 @@ class Degraded(Maker):
     def __post_init__(self) -> None:
         for name in SHARES:
             if not 0 <= getattr(self, name) <= 1:
-                raise UsageError(f"The share {name} must lie between 0 and 1, not {getattr(self, name)}.")
+                raise UsageError(f"The share {name} must be from 0 to 1, not {getattr(self, name)}.")
         if not 50 <= self.dpi <= 600:
-            raise UsageError(f"Scans have between 50 and 600 dpi, not {self.dpi}.")
+            raise UsageError(f"dpi must be from 50 to 600, not {self.dpi}.")
         _ = self.severities  # raises for one that does not exist
 
     @cached_property
@@ -96,11 +96,11 @@ class Degraded(Maker):
             first, dash, last = part.strip().partition("-")
             if not first.isdecimal() or (dash and not last.isdecimal()):
                 raise UsageError(
-                    f"The severity is a number from 1 to 5, or several (1-5, 1+3+5), not {part!r}."
+                    f"The severity must be a number from 1 to 5, or several (1-5, 1+3+5), not {part!r}."
                 )
             low, high = int(first), int(last) if dash else int(first)
             if not (low in SEVERITIES and high in SEVERITIES and low <= high):
-                raise UsageError(f"The severity lies between 1 and 5, not at {part}.")
+                raise UsageError(f"The severity must be from 1 to 5, not {part}.")
             found += [number for number in range(low, high + 1) if number not in found]
         return tuple(found)
 
@@ -117,7 +117,7 @@ class Degraded(Maker):
         make_folder(job.out / "pdfs")
         for key, done in in_processes(partial(_degrade_page, job.corpus, self, job.out), keys, job.workers):
             if done is None:
-                raise CorpusError(f"Sample {key} ends the program that degrades it.")
+                raise CorpusError(f"Degrading sample {key} crashed the program.")
             job.progress(1)
         about = {"generator": self.generator, "seed": self.seed}
         manifest = write_copy_manifest(

@@ -22,8 +22,8 @@ def require_name(name: str) -> None:
     """Raise UsageError unless every program accepts files of this name; documents are named after it."""
     if not _FILE_NAME.fullmatch(name):
         raise UsageError(
-            f"A corpus cannot be called {visible(name)[:60]!r}: files are named after it, so it has letters "
-            "from a to z, digits, dots, hyphens and underscores, and begins with a letter or digit."
+            f"A corpus cannot be called {visible(name)[:60]!r}: files are named after it, so use "
+            "letters from a to z, digits, dots, hyphens and underscores, beginning with a letter or digit."
         )
 
 

@@ -110,7 +110,7 @@ def write_misleading(pdf: Path, out: Path, kind: str) -> None:
     try:
         changed = _changed_pdf(pdf, kind)
     except PdfError as error:
-        raise CorpusError(f"{pdf} cannot be changed: {error}") from error
+        raise CorpusError(f"{pdf} cannot be modified: {error}") from error
     write_bytes(out, changed)
 
 

@@ -72,7 +72,7 @@ def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
     try:
         size = path.stat().st_size
         if size > limit:
-            raise CorpusError(f"{path} has {size:,} bytes; at most {limit:,} are read.")
+            raise CorpusError(f"{path} has {size:,} bytes; the limit is {limit:,}.")
         return path.read_bytes()
     except OSError as error:
         raise CorpusError(f"{path} cannot be read: {error.strerror or error}.") from error
@@ -110,7 +110,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice, _ = (Counter(key for key, _ in pairs) - Counter(found.keys())).popitem()
-        raise ValueError(f"has the key {twice[:40]!r} more than once")
+        raise ValueError(f"has a duplicate key: {twice[:40]!r}")
     return found
 
 
@@ -143,7 +143,9 @@ def read_xml(path: Path) -> etree._Element:
     except etree.XMLSyntaxError as error:
         raise CorpusError(f"{path} is not XML: {error}.") from error
     for entity in root.iter(etree.Entity):
-        raise CorpusError(f"{path}, line {entity.sourceline}: the entity {entity.text} is not read.")
+        raise CorpusError(
+            f"{path}, line {entity.sourceline}: entities such as {entity.text} are not supported."
+        )
     return root
 
 
@@ -179,7 +181,7 @@ def require_some(samples: Sized, remarks: Sequence[Remark], root: Path) -> None:
     """Raise CorpusError if nothing of a corpus can be read."""
     if not samples:
         why = str(remarks[0]) if remarks else "its files are empty."
-        raise CorpusError(f"Nothing of {root} can be read: {why}")
+        raise CorpusError(f"{root} has no readable file: {why}")
 
 
 def first_page_size(pdf: Path | None) -> tuple[float, float]:

@@ -43,7 +43,7 @@ def load(path: Path) -> Corpus:
     """Load the annotation file, or the one annotation file of a folder."""
     files = [path] if path.is_file() else sorted(path.glob("*.json"))
     if len(files) != 1:
-        raise CorpusError(f"{path} holds {len(files)} JSON files; name the annotation file itself.")
+        raise CorpusError(f"{path} contains {len(files)} JSON files; give the annotation file itself.")
     file = files[0]
     data = read_json(file)
     pages = data.get("pages", data.get("data")) if isinstance(data, dict) else data

@@ -73,9 +73,9 @@ def _elements_of(source: Path) -> list[Element]:
     try:
         return read_source(source)
     except MemoryError:
-        raise PdfError(f"{source} needs more than {SOURCE_MB} MB to be read.") from None
+        raise PdfError(f"Reading {source} needs more than {SOURCE_MB} MB of memory.") from None
     except RecursionError:
-        raise PdfError(f"{source} is nested too deeply to be read.") from None
+        raise PdfError(f"{source} is nested too deeply.") from None
     except (CorpusError, FormatError) as error:
         raise PdfError(str(error)) from error
     finally:

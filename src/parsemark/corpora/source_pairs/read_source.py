@@ -173,10 +173,10 @@ def _xml(data: bytes, path: Path) -> Any:
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        raise CorpusError(f"{path} has XML that cannot be read: {error}.") from error
+        raise CorpusError(f"{path} contains invalid XML: {error}.") from error
     declared: Any = root.getroottree().docinfo.internalDTD
     if declared is not None and any(True for _ in declared.iterentities()):
-        raise CorpusError(f"{path} declares entities, which are not read. Write out what they stand for.")
+        raise CorpusError(f"{path} declares entities, which are not supported. Replace them by their text.")
     return root
 
 
@@ -350,7 +350,7 @@ def _caption(element: Any) -> str:
 def _jats(path: Path) -> Source:
     root = _xml(path.read_bytes()[: MAX_BYTES + 1], path)
     if _local(root) != "article" and not any(_inside(root, "article")):
-        raise CorpusError(f"{path} is XML, but no article of JATS; such sources are not read.")
+        raise CorpusError(f"{path} is XML, but not a JATS article; only JATS is supported.")
     writer = _Jats()
     return writer.outer(root), writer.notes
 
@@ -381,7 +381,7 @@ def _docx(path: Path) -> Source:
         try:
             document: Any = Document(str(path))
         except (OpcError, KeyError, ValueError, etree.XMLSyntaxError) as error:
-            raise CorpusError(f"{path} is no Word document that can be read: {error}.") from error
+            raise CorpusError(f"{path} is not a readable Word document: {error}.") from error
         return _Word(document).read()
 
 

@@ -127,14 +127,14 @@ def estimate_confidence(
         sure = set(run.table("matches").drop_nulls("confidence")["parser"].unique())
         chosen = [p.name for p in run.manifest.parsers if not is_derived(p.name) and p.name not in sure]
     if not chosen:
-        raise UsageError("Every parser of this run gives a confidence of its own; name some with --parser.")
+        raise UsageError("Every parser of this run reports confidences; choose some with --parser.")
     found = read_signals(run, chosen)
     known = np.array([right is not None for right in found.correct], dtype=bool)
     if model is not None:
         values = model(found.features) if len(known) else np.zeros(0)
     else:
         if not known.any():
-            raise UsageError("No table of this run is known to be right or wrong: score it, or give --model.")
+            raise UsageError("This run has no scored table to fit to: score it, or give --model.")
         correct = [bool(r) for r in found.correct if r is not None]
         documents = [d for d, k in zip(found.documents, known, strict=True) if k]
         models = models_by_document(found.features[known], correct, documents, run.path.name)
@@ -208,7 +208,7 @@ def add_derived(run: Run, specs: Sequence[str], fitted_on: Run | None = None) ->
             model = None if fitted_on is None else estimate_confidence(fitted_on, chosen, apply=False).model
             added += estimate_confidence(run, chosen, model=model).added
         elif parser is None:
-            raise UsageError(f"{text!r} names no parser: write calibrated(parser=NAME).")
+            raise UsageError(f"{text!r} has no parser: write calibrated(parser=NAME).")
         else:
             method = str(options.get("method", "best"))
             found = calibrate(fitted_on or run, parser, method=method, apply=fitted_on is None)

@@ -161,7 +161,7 @@ class ConfidenceModel:
             rows = [[float(data["features"][n][k]) for n in FEATURES] for k in ("mean", "scale", "weight")]
             numbers = np.array([*rows[0], *rows[1], *rows[2], float(data["offset"])])
             if data["confidence_model"] != 1 or not np.isfinite(numbers).all() or min(rows[1]) <= 0:
-                raise ValueError("its numbers cannot be used")
+                raise ValueError("its numbers are not usable")
             mean, scale, weights = map(tuple, rows)
             source = str(data.get("source", ""))
             return cls(mean, scale, weights, float(data["offset"]), int(data["n_tables"]), source)
@@ -174,7 +174,7 @@ def fit_model(features: Floats, correct: Iterable[bool], source: str = "") -> Co
     hit = np.asarray(list(correct), dtype=bool)
     if hit.size < MIN_PREDICTIONS or hit.all() or not hit.any():
         raise UsageError(
-            f"A confidence needs at least {MIN_PREDICTIONS} tables to learn from, right ones and wrong ones; "
+            f"A confidence model needs at least {MIN_PREDICTIONS} tables, both right and wrong ones; "
             f"here {int(hit.sum())} of {hit.size} are right."
         )
     with needed_for("Estimating confidences"):

@@ -48,7 +48,7 @@ def judged_tables(run: Run, parser: str, rule: str = "bbox", at: float = 0.5) ->
     sure = [table for table in found if table.confidence is not None]
     if not sure:
         raise UsageError(
-            f"{parser} gives no confidences in this run; `parsemark score {run.path} "
+            f"{parser} reports no confidences in this run; `parsemark score {run.path} "
             "--add estimated` estimates them."
         )
     return JudgedTables(
@@ -194,7 +194,7 @@ def read_signals(run: Run, parsers: Sequence[str]) -> Signals:
                     right = verdicts[parser].get((sample, element.id))
                     columns.append((parser, row["document"], sample, element.id, features, right))
     if not columns:
-        raise UsageError("There are no tables in this run to estimate a confidence for.")
+        raise UsageError("This run has no tables to estimate confidences for.")
     names, documents, samples, elements, found, correct = zip(*columns, strict=True)
     return Signals(names, documents, samples, elements, np.stack(found), correct)
 
@@ -263,7 +263,9 @@ def split_specs(specs: str | Sequence[str]) -> tuple[list[str], list[Spec]]:
             continue
         spec = parse_spec(text)
         if spec.name != "ensemble":
-            raise UsageError(f"{spec.name}(…) is made of a scored run: parsemark score RUN --add {text!r}")
+            raise UsageError(
+                f"{spec.name}(…) is derived from a scored run: parsemark score RUN --add {text!r}"
+            )
         for key in spec.as_dict():
             if key not in ("parsers", "min_confidence"):
                 raise UsageError(f"Parser 'ensemble' has no option {key!r}; it has: min_confidence, parsers.")
@@ -284,7 +286,7 @@ def add_made_of_others(run: Run, specs: Sequence[Spec], parsers: Sequence[str]) 
         members = _members(spec) or list(parsers)
         least = spec.as_dict().get("min_confidence", ENSEMBLE_MIN)
         if not isinstance(least, int | float) or isinstance(least, bool) or not 0 <= least <= 1:
-            raise UsageError(f"Option 'min_confidence' of 'ensemble' lies between 0 and 1, not {least!r}.")
+            raise UsageError(f"Option 'min_confidence' of 'ensemble' must be from 0 to 1, not {least!r}.")
         added.append(add_ensemble(run, members, float(least)))
     return added
 

@@ -195,7 +195,7 @@ def open_run(out: Path, corpus: Corpus, options: ParseOptions) -> Run:
         RunFolder.of(run).update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
     elif old.hash != corpus.hash:
         raise StoreError(
-            f"{out} holds a run of the corpus {old.name} {old.version} ({old.hash[:8]}), not of "
+            f"{out} contains a run of the corpus {old.name} {old.version} ({old.hash[:8]}), not of "
             f"{corpus.name} {corpus.version} ({corpus.hash[:8]}). Choose another --out, or remove that "
             "folder (`bench` does so with --overwrite)."
         )
@@ -259,9 +259,9 @@ def sample_rows(corpus: Corpus, stored: pl.DataFrame) -> Iterator[dict[str, Any]
 def _check_names(parsers: Sequence[Parser]) -> None:
     names = [parser.name for parser in parsers]
     if not names:
-        raise UsageError("Name at least one parser.")
+        raise UsageError("Give at least one parser.")
     if twice := {name for name in names if names.count(name) > 1}:
-        raise UsageError(f"Named twice: {', '.join(sorted(twice))}.")
+        raise UsageError(f"Parsers given twice: {', '.join(sorted(twice))}.")
 
 
 def add_samples(
@@ -334,7 +334,7 @@ def _readable(corpus: Corpus, keys: Sequence[str], events: Events, *, needs_pdf:
     if left_out:
         events.note(f"Left out: {len(left_out)} of {counted(len(keys), 'page')}; --strict refuses that.")
     if not samples:
-        raise CorpusError(f"No page of {corpus.name} can be read: {left_out[0]}")
+        raise CorpusError(f"{corpus.name} has no readable page: {left_out[0]}")
     return samples
 
 
@@ -353,7 +353,7 @@ def _workers(options: ParseOptions, hidden: Collection[Path]) -> LocalWorkers | 
         from parsemark.engine.parsing.ray import RayWorkers
 
         return RayWorkers(options.limits, options.address)
-    raise UsageError(f"No executor {options.executor!r}: choose 'local' or 'ray'.")
+    raise UsageError(f"Unknown executor {options.executor!r}; choose 'local' or 'ray'.")
 
 
 def _note_parser(run: Run, parser: Parser, said: dict[str, dict[str, str]] | None, confined: bool) -> None:

@@ -94,7 +94,8 @@ def select_keys(keys: Sequence[str], pages: str | int | None) -> list[str]:
     if not found or not all(found):
         part = pages if not found else parts[found.index(set())]
         raise UsageError(
-            f"--pages {part} names no page. Give how many (the first ones), positions such as 2-5 (there are "
+            f"--pages {part} matches no page. Give a number (the first pages), positions such as 2-5 "
+            "(there are "
             f"{len(keys)}), or ids such as {', '.join(keys[:3])}."
         )
     chosen = set().union(*found)

@@ -182,9 +182,9 @@ def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
     plan = _plan(run, protocols)
     if plan.n_blobs and plan.n_lost == plan.n_blobs:
         raise StoreError(
-            f"{run.path} has none of the outputs that it speaks of, so it cannot be scored anew. If it is a "
-            "baseline, score the run that it was made of and save it again: parsemark gate RUN --save "
-            f"{run.path}. If not, bring back its folder raw/, or parse again."
+            f"{run.path} has lost its stored outputs, so it cannot be scored again. If it is a "
+            "baseline, score the original run and save it again: parsemark gate RUN --save "
+            f"{run.path}. Otherwise restore its folder raw/, or parse again."
         )
     if plan.n_lost:
         lost = f"{counted(plan.n_lost, 'output')} no longer in {run.path / 'raw'}"
@@ -275,7 +275,7 @@ def _retries(chunk: Chunk, reason: str) -> list[Chunk]:
     if len(pieces := list(chunk.split())) > 1:
         return pieces
     if chunk.pages[0].given_up:
-        raise StoreError(f"That {chunk.pages[0].sample} was not scored cannot even be recorded: {reason}.")
+        raise StoreError(f"The failure to score {chunk.pages[0].sample} cannot be recorded: {reason}.")
     again = chunk.pages[0].lost is not None
     return [replace(chunk, pages=tuple(replace(page, lost=reason, given_up=again) for page in chunk.pages))]
 

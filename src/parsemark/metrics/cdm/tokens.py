@@ -54,7 +54,7 @@ def _tokenise_formula(text: str) -> str:
         text = text.replace("\\\\", "\\,")
     _check_length(text, MAX_CHARACTERS)
     if is_bad(text) or is_costly(text):
-        raise FormatError("Braces, environments or delimiters of the formula do not fit together.")
+        raise FormatError("Braces, environments or delimiters of the formula do not match.")
     text = text.replace("$", " ")
     for old in ("{\\rm", "{ \\rm", "\\rm{"):
         text = text.replace(old, "\\mathrm{")
@@ -86,7 +86,7 @@ def _glued_fences(spaced: str) -> str:
 
 def _check_length(text: str, limit: int) -> None:
     if len(text) > limit:
-        raise FormatError(f"The formula has {len(text):,} characters; at most {limit:,} are drawn.")
+        raise FormatError(f"The formula has {len(text):,} characters; the limit is {limit:,}.")
 
 
 def _nodes(text: str) -> list[Any]:

@@ -86,14 +86,12 @@ def _read_fact(line: str) -> tuple[str, Fact]:
     if not isinstance(data, dict):
         raise CorpusError("it is not a JSON object")
     if unknown := sorted(data.keys() - set(_KEYS)):
-        raise CorpusError(f"it has the unknown key {unknown[0][:40]!r}; known are {', '.join(_KEYS)}")
+        raise CorpusError(f"it has the unknown key {unknown[0][:40]!r}; known keys: {', '.join(_KEYS)}")
     for key in ("sample", "id", "kind"):
         if not isinstance(data.get(key), str) or not data[key].strip():
             raise CorpusError(f"it needs {key!r}: a text that is not empty")
     if data.get("rules", RULES) != RULES:
-        raise CorpusError(
-            f"its rules are {str(data['rules'])[:40]!r}; `answers` asks facts of {RULES!r} alone"
-        )
+        raise CorpusError(f"its rules are {str(data['rules'])[:40]!r}; `answers` uses only {RULES!r}")
     if not isinstance(data.get("arguments"), dict):
         raise CorpusError("it needs 'arguments': an object")
     try:

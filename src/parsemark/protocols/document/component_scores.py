@@ -90,10 +90,10 @@ def score_file(
     """Score a file of predictions of one component, as `api.score_task` says."""
     chosen = next((name for name in TASKS if name == task), None)
     if chosen is None:
-        raise UsageError(f"There is no task {task!r}; choose one of: {', '.join(TASKS)}.")
+        raise UsageError(f"Unknown task {task!r}; choose one of: {', '.join(TASKS)}.")
     how = get_protocol(protocol)
     if not isinstance(how, DocumentProtocol):
-        raise UsageError(f"--task goes with the protocol `document`, not with {how}.")
+        raise UsageError(f"--task needs the protocol `document`, not {how}.")
     try:
         data = json.loads(predictions.read_bytes())
     except (OSError, ValueError, RecursionError) as error:

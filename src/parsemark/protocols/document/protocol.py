@@ -44,11 +44,9 @@ class DocumentProtocol(PageProtocol):
 
     def __post_init__(self) -> None:
         if self.match != "quick_match" and self.profile != "v1.0":
-            raise UsageError(
-                f"match={self.match} works in profile v1.0 alone: in later versions it ends with an error."
-            )
+            raise UsageError(f"match={self.match} works only in profile v1.0; in later versions it fails.")
         if self.cdm and self.profile == "v1.0":
-            raise UsageError("Profile v1.0 has no CDM; leave cdm out, or take profile v1.5 or later.")
+            raise UsageError("Profile v1.0 has no CDM; leave out cdm, or use profile v1.5 or later.")
 
     def preload(self) -> None:
         """Load the rules of the profile, and the readers of tables and inline formulas where they are

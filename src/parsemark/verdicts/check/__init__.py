@@ -85,7 +85,7 @@ def _check(pdf: Path, output: str | Path | bytes, ocr: bool, separator: str | No
     given = read_output_of(output, n_pages, separator)
     name = "output" if isinstance(output, bytes) else str(output)
     if not any(_text_of(page.prediction).strip() for page in given.pages):
-        raise UsageError(f"{name} is empty: there is nothing to compare with {pdf}.")
+        raise UsageError(f"{name} is empty; it cannot be compared with {pdf}.")
     seen = [_seen(pdf, number, ocr=ocr) for number in range(1, n_pages + 1)]
     words = [[atom for word in page.words for atom in atoms(word.text)] for page in seen]
     if given.is_whole:

@@ -95,7 +95,7 @@ def _of_text(text: str, suffix: str, n_pages: int, separator: str | None, name: 
         return GivenOutput(tuple(GivenPage(p.prediction, p.number, first_line=None) for p in pages))
     if suffix not in SUFFIXES and suffix:
         known = ", ".join([*SUFFIXES, *_JSON])
-        raise UsageError(f"{name} is of no known format; known are {known}.")
+        raise UsageError(f"{name} has an unknown format; known formats: {known}.")
     written = {"csv": "text", "tsv": "text"}.get(SUFFIXES.get(suffix, ""), SUFFIXES.get(suffix, "markdown"))
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if n_pages > 1 and (separator is not None or has_page_marks(text)):
@@ -149,8 +149,8 @@ def _of_folder(folder: Path, n_pages: int, separator: str | None) -> GivenOutput
     numbers = _numbers([path.stem for path in files])
     if numbers is None:
         raise UsageError(
-            f"The names of the {counted(len(files), 'file')} in {folder} do not tell pages: name them as "
-            "page-3.md."
+            f"The names of the {counted(len(files), 'file')} in {folder} have no page numbers: use "
+            "names like page-3.md."
         )
     shift = 1 if 0 in numbers else 0
     pages = []

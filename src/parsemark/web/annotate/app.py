@@ -124,7 +124,7 @@ class AnnotateApp:
         """Accept the page as right."""
         name, data, person = self._sample(request), await body_of(request), _person(request)
         if not person:
-            raise BadRequestError("Say first who you are.", 401)
+            raise BadRequestError("Enter your name first.", 401)
         revision = _revision(data)
         return await self._saved(name, lambda: self.work.accept(name, person, revision))
 
@@ -165,7 +165,7 @@ class AnnotateApp:
     def _sample(self, request: Request) -> str:
         name = str(request.path_params["sample"])
         if name not in self.work.samples:
-            raise BadRequestError("There is no such page.", 404)
+            raise BadRequestError("This page does not exist.", 404)
         return name
 
     def _page_data(self, name: str) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def shown(state: PageState) -> dict[str, Any]:
 def _revision(data: Mapping[str, Any]) -> int:
     """Return the revision of the page that the person saw."""
     if type(data.get("revision")) is not int:
-        raise BadRequestError("The request does not say what it changes.")
+        raise BadRequestError("The request has no change.")
     return int(data["revision"])
 
 

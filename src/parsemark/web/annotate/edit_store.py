@@ -102,7 +102,7 @@ class Work:
         found = self._predictions(sample).get(parser) if isinstance(parser, str) else None
         tables = () if found is None else found.tables
         if not isinstance(index, int) or not 0 <= index < len(tables) or tables[index].table is None:
-            raise EditError("That parser has no such table.")
+            raise EditError("The parser does not have this table.")
         table, box = tables[index].table, tables[index].box
         assert table is not None
         return {**edit, "table": table_to_json(table), "table_box": None if box is None else box.as_tuple()}

@@ -33,12 +33,12 @@ def apply(page: Page, edit: Edit) -> Page:
     element = _find(page, edit.get("element"))
     if isinstance(name, str) and name in _ON_TABLE:
         if element.table is None:
-            raise EditError("This is no table.")
+            raise EditError("This is not a table.")
         changed = replace(element, table=_ON_TABLE[name](element.table, edit), html=None, latex=None)
     elif isinstance(name, str) and name in _ON_ELEMENT:
         changed = _ON_ELEMENT[name](element, edit)
     else:
-        raise EditError(f"There is no edit {name!r}.")
+        raise EditError(f"Unknown edit {name!r}.")
     return _with_element(page, changed)
 
 
@@ -51,7 +51,7 @@ def _find(page: Page, name: object) -> Element:
     for element in page.elements:
         if element.id == name:
             return element
-    raise EditError("The element does not exist any more.")
+    raise EditError("The element no longer exists.")
 
 
 def _number(edit: Edit, key: str, low: int, high: int) -> int:
@@ -64,7 +64,7 @@ def _number(edit: Edit, key: str, low: int, high: int) -> int:
 def _new_text(edit: Edit) -> str:
     text = edit.get("text")
     if not isinstance(text, str) or len(text) > MAX_TEXT:
-        raise EditError("A text is needed, and not a longer one than a page holds.")
+        raise EditError("Enter a text that is not longer than a page.")
     return _mended(text)
 
 
@@ -96,7 +96,7 @@ def _merge(table: Table, edit: Edit) -> Table:
     inside = [c for c in table.cells if top <= c.row < bottom and left <= c.col < right]
     chosen = {(row, col) for row in range(top, bottom) for col in range(left, right)}
     if any(chosen & places != places for c in table.cells if chosen & (places := set(c.places))):
-        raise EditError("A merged cell reaches out of the selection. Split it first.")
+        raise EditError("A merged cell extends beyond the selection. Split it first.")
     text = " ".join(c.text for c in inside if c.text.strip())
     header = inside[0].header if inside else None
     merged = Cell(top, left, text, bottom - top, right - left, header)
@@ -186,7 +186,7 @@ def _paste(table: Table, edit: Edit) -> Table:
     """
     rows = edit.get("texts")
     if not isinstance(rows, list) or not rows or not all(isinstance(row, list) for row in rows):
-        raise EditError("There is nothing to paste.")
+        raise EditError("The clipboard is empty.")
     row, col = _number(edit, "row", 0, table.n_rows - 1), _number(edit, "col", 0, table.n_cols - 1)
     n_rows, n_cols = max(table.n_rows, row + len(rows)), max(table.n_cols, col + max(map(len, rows)))
     if n_rows * n_cols > MAX_GRID or sum(map(len, rows)) > MAX_GRID:
@@ -221,7 +221,7 @@ def _take(page: Page, edit: Edit) -> Page:
     one.
     """
     if not isinstance(edit.get("table"), dict):
-        raise EditError("That parser has no such table.")
+        raise EditError("The parser does not have this table.")
     table = with_header(table_from_json(edit["table"]))
     chosen = next((e for e in page.elements if e.id == edit.get("element") and e.table is not None), None)
     if chosen is None:
@@ -237,13 +237,13 @@ def _box(page: Page, edit: Edit) -> Box:
     edges = edit.get("box")
     edges = edges if isinstance(edges, list) else []
     if len(edges) != 4 or not all(isinstance(e, int | float) and abs(e) < 1e6 for e in edges):
-        raise EditError("A box has four edges.")
+        raise EditError("A box needs four edges.")
     x0, y0, x1, y1 = map(float, edges)
     box = Box.of_points((x0, x1), (y0, y1))
     if not Box(0, 0, page.width, page.height).contains(box, _ROUNDING):
-        raise EditError("The box leaves the page.")
+        raise EditError("The box extends beyond the page.")
     if not (box.width and box.height):
-        raise EditError("A box has a width and a height.")
+        raise EditError("A box needs a positive width and height.")
     return box_on_page(Box(*(round(edge, 2) for edge in box.as_tuple())), page) or box
 
 
@@ -262,10 +262,10 @@ def _set_content(element: Element, edit: Edit) -> Element:
 def _set_category(element: Element, edit: Edit) -> Element:
     value = edit.get("category")
     if not isinstance(value, str) or value not in {str(c) for c in Category}:
-        raise EditError("There is no such category.")
+        raise EditError("Unknown category.")
     if (value == Category.TABLE) != (element.table is not None):
         raise EditError(
-            "A table cannot become something else, nor something else a table. Remove and add it."
+            "A table cannot change its category, and nothing else can become a table. Remove and add it."
         )
     said = element.latex or element.text or ""
     if value == Category.EQUATION_ISOLATED:
@@ -279,7 +279,7 @@ def _add(page: Page, edit: Edit) -> Page:
         raise EditError("The page cannot have more elements.")
     category = edit.get("category", str(Category.TABLE))
     if not isinstance(category, str) or category not in {str(c) for c in Category}:
-        raise EditError("There is no such category.")
+        raise EditError("Unknown category.")
     taken = {e.id for e in page.elements}
     prefix = "t" if category == Category.TABLE else "b"
     name = next(f"{prefix}{k}" for k in range(1, MAX_ELEMENTS + 2) if f"{prefix}{k}" not in taken)
@@ -301,7 +301,7 @@ def _set_attributes(page: Page, edit: Edit) -> Page:
     for line in filter(str.strip, _new_text(edit).splitlines()):
         name, colon, value = (part.strip() for part in line.partition(":"))
         if not colon or not name or len(name) > MAX_ATTRIBUTE or len(value) > MAX_ATTRIBUTE:
-            raise EditError(f"An attribute is a line “name: value”, both short. This is none: {line[:60]}")
+            raise EditError(f"An attribute must be a short line “name: value”, not: {line[:60]}")
         found[name] = _value(value)
     if len(found) > MAX_ATTRIBUTES:
         raise EditError(f"There are at most {MAX_ATTRIBUTES} attributes.")
@@ -329,7 +329,7 @@ def _belong(page: Page, edit: Edit) -> Page:
         return replace(page, relations=kept)
     head = _find(page, edit["to"])
     if head is element:
-        raise EditError("Nothing belongs to itself.")
+        raise EditError("An element cannot belong to itself.")
     return replace(page, relations=(*kept, Relation(AFFILIATION, head.id, element.id)))
 
 

@@ -103,8 +103,8 @@ class RateApp:
             await asyncio.wrap_future(self.store.enter(name, request.state.browser))
         except NameTakenError as error:
             raise BadRequestError(
-                "Somebody rates under that name already. If it is you, open the link that you were shown; "
-                "otherwise choose another name.",
+                "This name is already in use. If it is yours, open your personal link; otherwise choose "
+                "another name.",
                 409,
             ) from error
         return answer({"ok": True})
@@ -140,7 +140,7 @@ class RateApp:
         if score is not None and (
             not isinstance(score, int | float) or isinstance(score, bool) or not 0 <= score <= 10
         ):
-            raise BadRequestError("A score is a number from 0 to 10.")
+            raise BadRequestError("A score must be a number from 0 to 10.")
         comment = data.get("comment", "")
         if not isinstance(comment, str) or len(comment) > MAX_COMMENT:
             raise BadRequestError(f"A comment has at most {MAX_COMMENT:,} characters.")
@@ -163,7 +163,7 @@ class RateApp:
         places = self.store.places(rater.id)
         number = request.path_params["place"]
         if number >= len(places):
-            return PlainTextResponse("There is no such place.", 404)
+            return PlainTextResponse("This page does not exist.", 404)
         path = self.store.tasks.picture_of(self.pairs[places[number].pair])
         if path is None:
             return PlainTextResponse("There is no picture of this page.", 404)
@@ -191,14 +191,14 @@ class RateApp:
     def _rater(self, request: Request) -> Rater:
         rater = self.store.rater_of(request.state.browser)
         if rater is None:
-            raise BadRequestError("Say first who you are.", 401)
+            raise BadRequestError("Enter your name first.", 401)
         return rater
 
     def _place(self, rater: Rater, data: dict[str, Any]) -> int:
         place = data.get("place")
         n_places = self.store.n_places(rater.id)
         if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < n_places:
-            raise BadRequestError("There is no such place.", 404)
+            raise BadRequestError("This page does not exist.", 404)
         return place
 
 

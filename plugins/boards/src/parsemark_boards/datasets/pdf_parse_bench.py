@@ -65,6 +65,6 @@ def _element(block: Any, order: int, path: Path) -> Element:
         return table_element(identifier, latex=data, order=order, attributes=attributes)
     if kind not in _CATEGORIES:
         known = ", ".join(["table", *_CATEGORIES])
-        raise CorpusError(f"{path}, block {order}: the type {kind!r} is none of {known}.")
+        raise CorpusError(f"{path}, block {order}: the type must be one of {known}; got {kind!r}.")
     text, latex = (data, None) if kind == "text" else (None, data)
     return Element(identifier, _CATEGORIES[kind], order=order, text=text, latex=latex, attributes=attributes)

@@ -69,8 +69,8 @@ def read_results(path: str) -> Mapping[tuple[str, str], ResultLine]:
             line = ResultLine.model_validate_json(text)
         except ValidationError as error:
             why = first_problem(error)
-            raise CorpusError(f"{path}, line {number} is no result for a question: {why}.") from error
+            raise CorpusError(f"{path}, line {number} is not a result for a question: {why}.") from error
         if (line.parser, line.ID) in found:
-            raise CorpusError(f"{path}, line {number}: {line.ID} of {line.parser} is there twice.")
+            raise CorpusError(f"{path}, line {number}: {line.ID} of {line.parser} occurs twice.")
         found[line.parser, line.ID] = line
     return found

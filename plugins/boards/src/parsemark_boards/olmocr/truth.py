@@ -71,7 +71,7 @@ class OrderTest(AnyTest):
     @model_validator(mode="after")
     def _differs_little(self) -> Self:
         if self.max_diffs > min(len(self.before), len(self.after)) // 2:
-            raise ValueError("max_diffs is more than half of a text")
+            raise ValueError("max_diffs exceeds half of a text's length")
         return self
 
 
@@ -149,5 +149,5 @@ def read_test(data: Mapping[str, Any]) -> dict[str, Any]:
     """
     kind = str(data.get("type"))
     if kind not in _MODELS:
-        raise CorpusError(f"the type {kind!r} is none of {', '.join(KINDS)}")
+        raise CorpusError(f"the type must be one of {', '.join(KINDS)}; got {kind!r}")
     return read_truth(dict(data), _MODELS[kind]).model_dump()

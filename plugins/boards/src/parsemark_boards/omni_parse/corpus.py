@@ -79,7 +79,7 @@ def _sample(
     data = read_json(path)
     tests = data.get("tests") if isinstance(data, dict) else None
     if not isinstance(tests, list):
-        raise CorpusError('it is not of the form {"tests": […]}')
+        raise CorpusError('it must have the form {"tests": […]}')
     pages = {suffix: root / "pages" / f"{path.stem}{suffix}" for suffix in (".pdf", ".png")}
     files = {s: require_inside(root, page) for s, page in pages.items() if page.is_file()}
     pdf = files.get(".pdf")

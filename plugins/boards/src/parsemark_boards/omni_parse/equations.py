@@ -76,7 +76,7 @@ def symbols_of(tex: str, display: bool, render: Renderer) -> Symbols | None:
     """Return the symbols that a formula renders to; None where KaTeX refuses it."""
     rendered = render("block" if display else "inline", tex)
     if rendered is None:
-        raise NotRenderedError("formulas are compared as a browser renders them, and there is none here")
+        raise NotRenderedError("comparing rendered formulas needs a browser, but none is installed here")
     return _from_mathml(rendered.mathml) if rendered.mathml else None
 
 

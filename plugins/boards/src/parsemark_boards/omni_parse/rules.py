@@ -51,7 +51,7 @@ def check(
     if kind == "layout_kind":
         return _layout(args["content"]["place"], settings["kind"], blocks)
     if sum(page.count(mark) for mark in _MARKS) * len(page) > MAX_MARKS:
-        raise TooHardError("the output has too many marks that never close")
+        raise TooHardError("the output has too many unclosed marks")
     if kind == "present":
         return _present(args["content"], page, render)
     if kind == "order":

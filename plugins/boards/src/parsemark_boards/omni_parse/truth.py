@@ -70,13 +70,13 @@ def read_number(text: str) -> ReadNumber | None:
 
 def _check_place(place: list[list[float]]) -> list[list[float]]:
     if any(box[0] >= box[2] or box[1] >= box[3] for box in place):
-        raise ValueError("a place is a list of boxes from 0 to 1")
+        raise ValueError("a place must be a list of boxes with coordinates from 0 to 1")
     return place
 
 
 def _check_number(text: str) -> str:
     if read_number(text) is None:
-        raise ValueError(f"{text!r} is not one number")
+        raise ValueError(f"{text!r} must be a single number")
     return text
 
 
@@ -101,7 +101,7 @@ class TextArgument(OmniData):
     @model_validator(mode="after")
     def _differs_little(self) -> Self:
         if self.max_diffs >= (len(fold(self.text)) if self.text.strip() else 0):
-            raise ValueError("max_diffs must be less than the characters of its text")
+            raise ValueError("max_diffs must be less than the length of its text")
         return self
 
 

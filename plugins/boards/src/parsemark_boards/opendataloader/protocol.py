@@ -291,7 +291,7 @@ def _tree(tables: Sequence[str]) -> EditTree:
     document = f"<html><body><table><html><body>\n{joined}\n</body></html></table></body></html>"
     root = reference_table(document)
     if root is None:
-        raise FormatError("The tables of the page are no HTML")
+        raise FormatError("The tables of the page are not HTML")
     for head in root.iter("th"):
         head.tag = "td"
     tree = reference_tree(root)

@@ -415,7 +415,7 @@ def _all_like(text: str, grids: Sequence[ResolvedGrid]) -> Iterator[tuple[Resolv
 def _has_span(rule: Rule, kind: str, grids: Sequence[ResolvedGrid]) -> bool:
     expected = rule.get(f"expected_{kind}")
     if not isinstance(expected, int) or expected < 1:
-        raise WrongRuleError("the span is no positive number")
+        raise WrongRuleError("the span is not a positive number")
     found = _find(_given(rule, "cell")[0], grids)
     return found is not None and bool(getattr(found[1], kind) == expected)
 

@@ -223,7 +223,7 @@ def decide_digits(rule: Rule, asked: AskedMarkdown) -> tuple[bool, float]:
     """Return the share of the digits that are found."""
     bag = rule.get("bag_of_digit") or {}
     if not bag or any(str(key) not in "0123456789" for key in bag):
-        raise WrongRuleError("a key is no digit")
+        raise WrongRuleError("a key is not a digit")
     found, total = asked.digits(), sum(bag.values())
     share = sum(min(found[key], n) for key, n in bag.items()) / total if total else 1.0
     return share >= 0.999, share
@@ -257,7 +257,7 @@ def decide_order(rule: Rule, asked: AskedMarkdown) -> bool:
             raise WrongRuleError("layout_bindings must name one layout for before and one for after")
     most = int(rule.get("max_diffs") or 0)
     if not before.strip() or not after.strip() or most > len(before) // 2 or most > len(after) // 2:
-        raise WrongRuleError("a text is blank, or may differ in more than half of it")
+        raise WrongRuleError("a text is blank, or its allowed differences exceed half of it")
     text, places = prepared(asked.markdown), []
     for query, exact, end in ((before, str.find, 0), (after, str.rfind, -1)):
         if (place := exact(text, query)) < 0:

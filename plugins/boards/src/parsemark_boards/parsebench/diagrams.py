@@ -491,7 +491,7 @@ def _edge_f1(wanted: Graph, found: Graph, pairs: Pairs, least: float) -> float:
     free, hits = list(found.edges), 0
     for edge in wanted.edges:
         if edge.source not in wanted.labels or edge.target not in wanted.labels:
-            raise KeyError("an edge of the rule ends at no node")
+            raise KeyError("an edge of the rule has no node at its end")
         if edge.source not in pairs or edge.target not in pairs:
             continue
         ends, backward = (pairs[edge.source][0], pairs[edge.target][0]), not edge.directed or edge.both_ways

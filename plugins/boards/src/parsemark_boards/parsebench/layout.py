@@ -350,7 +350,7 @@ def read_in_order(truth: Sequence[GroundedBlock], elements: Sequence[Mapping[str
     found: dict[int, str] = {}
     for numbers in pages.values():
         if len(numbers) > 1 and not all(truth[number].is_ordered for number in numbers):
-            raise ValueError("An element of the truth does not say where it stands in the reading order")
+            raise ValueError("An element of the truth has no position in the reading order")
         numbers.sort(key=lambda number: truth[number].order)
         places = [elements[number]["matched_pred_order_index"] for number in numbers]
         found |= {number: _place(places, at) for at, number in enumerate(numbers)}

@@ -98,7 +98,7 @@ def has_list_level(rule: Rule, markdown: str) -> bool:
         raise WrongRuleError("the text is blank, or the level is not a positive number")
     query = norm(text).strip()
     if not re.sub(r"[*_~\s]", "", query):
-        raise NotApplicableError("the text is nothing but marks of Markdown")
+        raise NotApplicableError("the text has only Markdown marks")
     close = re.sub(r"\s+", "", query)
     items = _list_items(check_markdown(markdown))
     return any(at == level and (query in own or close in re.sub(r"\s+", "", own)) for own, at in items)

@@ -96,7 +96,7 @@ def _named(rule: Rule) -> str:
     """Return the text of a rule; raise NotApplicableError if it is nothing but marks of Markdown."""
     text = _needle(rule)
     if is_september() and not norm(text).strip("*_~" + _SPACES):
-        raise NotApplicableError("the text is nothing but marks of Markdown")
+        raise NotApplicableError("the text has only Markdown marks")
     return text
 
 

@@ -105,16 +105,16 @@ def read_features(folder: Path = FEATURES) -> dict[str, FeatureFile]:
     for path in sorted(folder.glob("*.toml")):
         try:
             if path.stat().st_size > MAX_BYTES:
-                raise CorpusError("it is larger than any file of a feature")
+                raise CorpusError("it exceeds the size limit of a feature file")
             if _NAME.fullmatch(path.stem) is None:
-                raise CorpusError("names of features have small letters, digits and hyphens")
+                raise CorpusError("a feature's name may contain only lower-case letters, digits and hyphens")
             found[path.stem] = FeatureFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
         except ValidationError as error:
             raise CorpusError(f"{path}: {first_problem(error)}.") from error
         except (CorpusError, OSError, ValueError) as error:
             raise CorpusError(f"{path}: {str(error).rstrip('.')}.") from error
     if not found:
-        raise UsageError(f"{folder} has no file of a feature (NAME.toml).")
+        raise UsageError(f"{folder} has no feature file (NAME.toml).")
     return found
 
 
@@ -222,7 +222,7 @@ def _latex(written: Written, folder: Path) -> None:
     for name, (text, source) in written.items():
         done = compile_latex(text, folder, name=name, passes=source.passes)
         if not done.ok:
-            raise MakingError(f"{name}: LaTeX says: {done.reason}")
+            raise MakingError(f"{name}: LaTeX failed: {done.reason}")
 
 
 def _docx(written: Written, folder: Path) -> None:

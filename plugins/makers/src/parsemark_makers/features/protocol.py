@@ -71,7 +71,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         if ways <= MAX_WAYS:
             return re.compile(pattern.replace(" ", r"\s"), re.MULTILINE | re.IGNORECASE)
     except (re.error, OverflowError, RecursionError) as error:
-        raise CorpusError(f"{pattern!r} is no pattern: {error}.") from error
+        raise CorpusError(f"{pattern!r} is not a valid pattern: {error}.") from error
     raise CorpusError(f"{pattern!r} repeats too much: write {{0,20}} instead of * or +.")
 
 
@@ -89,7 +89,7 @@ def _ways(tree: Any) -> int:
         elif name in ("SUBPATTERN", "ASSERT", "ASSERT_NOT", "ATOMIC_GROUP"):
             found *= _ways(argument if name == "ATOMIC_GROUP" else argument[-1])
         elif name.startswith("GROUPREF"):
-            raise CorpusError("A pattern may not refer to what it has found before.")
+            raise CorpusError("A pattern may not contain back-references.")
         found = min(found, MAX_WAYS + 1)
     return found
 

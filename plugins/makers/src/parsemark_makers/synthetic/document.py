@@ -185,7 +185,7 @@ def flowing_blocks(draft: DocumentDraft) -> Iterator[tuple[int, FlowingBlock]]:
     """Yield the blocks with their numbers; raise MakingError where there is one that LaTeX alone can set."""
     for index, block in enumerate(draft.blocks):
         if isinstance(block, FormulaBlock) or draft.sheets:
-            raise MakingError(f"{draft.name}: formulas and planned pages are set with LaTeX alone.")
+            raise MakingError(f"{draft.name}: only LaTeX can typeset formulas and planned pages.")
         yield index, block
 
 

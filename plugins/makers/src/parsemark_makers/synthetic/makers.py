@@ -45,11 +45,9 @@ class Synthetic(DocumentMaker):
             raise UsageError(f"A document needs at least one page, not {self.document_pages}.")
         for key in ("empty", "double_column", "french", "rotated", "long"):
             if not 0 <= getattr(self, key) <= 1:
-                raise UsageError(f"The share {key} must lie between 0 and 1, not {getattr(self, key)}.")
+                raise UsageError(f"The share {key} must be from 0 to 1, not {getattr(self, key)}.")
         if self.tables_per_page is not None and not 1 <= self.tables_per_page <= MOST_TABLES:
-            raise UsageError(
-                f"Pages with tables have 1 to {MOST_TABLES} of them, not {self.tables_per_page}."
-            )
+            raise UsageError(f"tables_per_page must be from 1 to {MOST_TABLES}, not {self.tables_per_page}.")
         weights = self.line_weights
         if set(weights) - set(LINE_STYLES) or sum(weights.values()) <= 0 or min(weights.values()) < 0:
             raise UsageError(f"Weights of the line styles {', '.join(LINE_STYLES)} cannot be {weights}.")
@@ -162,7 +160,7 @@ class Documents(DocumentMaker):
             if unknown := [value for value in chosen if value not in known]:
                 raise UsageError(f"Unknown {what} {unknown[0]!r}; choose among {', '.join(known)}.")
         if not self._choices:
-            raise UsageError("None of these languages has words for these kinds of documents.")
+            raise UsageError("None of these languages has a vocabulary for these document types.")
 
     def settings(self) -> dict[str, Any]:
         """Return the options, and the renderer."""

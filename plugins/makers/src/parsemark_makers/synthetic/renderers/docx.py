@@ -86,7 +86,7 @@ def convert(folder: Path, names: list[str], profile: Path, *, of: str = "docx", 
         if not missing:
             return
     said = (done.stdout + done.stderr).decode(errors="replace")
-    raise MakingError(f"LibreOffice made nothing of {missing[0]}.{of}: {said.strip()[-300:]}")
+    raise MakingError(f"LibreOffice did not convert {missing[0]}.{of}: {said.strip()[-300:]}")
 
 
 def _remove_dead_sockets() -> None:
