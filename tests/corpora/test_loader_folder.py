@@ -448,7 +448,7 @@ def test_a_pdf_of_another_name_is_pointed_out(tmp_path: Path) -> None:
     make_pdf(tmp_path / "b.pdf").rename(tmp_path / "b.pdf.download")
     said = [str(remark) for remark in load_corpus(f"folder:{tmp_path}").left_out]
     assert len(said) == 2 and said[0].startswith("b.pdf.download") and "name it scan.pdf" in said[1]
-    with pytest.raises(CorpusError, match="is a PDF: name it so"):
+    with pytest.raises(CorpusError, match="is a PDF: rename it"):
         load_corpus(f"folder:{tmp_path / 'scan'}")
 
 
