@@ -48,7 +48,7 @@ class SemanticProtocol(PageProtocol):
             if option != fixed:
                 get_judge(option)  # a wrong one is refused before anything is parsed
         if self.max_cost < 0 or not 1 <= self.concurrency <= 512:
-            raise UsageError("max_cost of 'semantic' is not negative, and concurrency is from 1 to 512.")
+            raise UsageError("max_cost of 'semantic' must be at least 0, and concurrency from 1 to 512.")
 
     @property
     def asks(self) -> bool:
