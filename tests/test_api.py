@@ -137,7 +137,7 @@ def test_a_path_is_a_corpus_a_name_is_a_list_of_one_and_pages_may_be_counted(tmp
     out = tmp_path / "run"
     run = pm.bench(folder, str(WORKER), pages=2, protocols="tables", workers=1, cache=False, out=out)
     assert (len(run.records()), run.manifest.protocols) == (2, [run.summary().protocol])
-    with pytest.raises(pm.FormatError, match="a list, no Table"):
+    with pytest.raises(pm.FormatError, match="Expected a Table, not list"):
         pm.write_table([["a", "b"]], "csv")  # type: ignore[arg-type]
 
 

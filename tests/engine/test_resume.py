@@ -99,7 +99,7 @@ def test_bad_requests(tmp_path: Path) -> None:
         assert not (tmp_path / "run").exists(), "a refused request leaves nothing behind"
     with pytest.raises(UsageError, match="Parsers given twice: fake"):
         parse_corpus(tmp_path / "run", corpus, [FakeParser(), FakeParser()], ParseOptions())
-    with pytest.raises(UsageError, match="No executor 'slurm'"):
+    with pytest.raises(UsageError, match="Unknown executor 'slurm'"):
         parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(executor="slurm"))
 
 

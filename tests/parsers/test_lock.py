@@ -93,5 +93,5 @@ def test_a_script_is_locked_and_installed_from_its_lock(
     with pytest.raises(ParserError, match=r"[Hh]ash"):
         get_parser(str(script)).install()
     script.write_text(SCRIPT)
-    with pytest.raises(ParserError, match="other packages"):
+    with pytest.raises(ParserError, match="does not match the packages"):
         get_parser(str(script))

@@ -144,7 +144,7 @@ def test_the_site(folder: Path, tmp_path: Path) -> None:
 
 def test_nothing_foreign_is_replaced(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(UsageError, match="no board"):
+    with pytest.raises(UsageError, match="not part of a site"):
         build_board([folder / "bundles"], tmp_path)
     assert (tmp_path / "mine.txt").read_text() == "mine"
     with pytest.raises(StoreError, match="does not exist"):
