@@ -62,8 +62,8 @@ def load_folder(root: Path) -> Corpus:
         said = f"{why}: it was edited since. Its hash is now {hash_now[:12]}, not {manifest.hash[:12]}."
         remarks.append(Remark("truth", said, left_out=False))
     named, read = (manifest.name, manifest.version, hash_now, root), partial(read_sample, root)
-    about = {"remarks": tuple(remarks), "issues": manifest.issues}
-    return Corpus(*named, keys, read, manifest.licence, **about)
+    corpus = Corpus(*named, keys, read, manifest.licence, remarks=tuple(remarks))
+    return replace(corpus, issues=manifest.issues)
 
 
 def read_manifest(root: Path) -> CorpusFile:

@@ -135,7 +135,7 @@ def why_not_drawn(tables: RunTables) -> str:
 
 def attribute_of_pages(tables: RunTables, name: str) -> dict[str, str]:
     """Return an attribute of the pages that have it, by sample."""
-    from parsemark.protocols.run_scores.aggregate import page_attributes
+    from parsemark.protocols.run_scores.slices import page_attributes
 
     samples = tables.known("samples", "sample", "attributes")
     said = zip(samples["sample"], page_attributes(samples), strict=True)
