@@ -11,6 +11,7 @@ from parsemark.plain_words import counted, name_for
 from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import price_trade_off, scaling_charts, trade_off
 from parsemark.report.chunks import write_chunk
+from parsemark.report.drawing import Chart
 from parsemark.report.leaderboard_table import LeaderboardRow, LeaderboardTable, leaderboard_table
 from parsemark.report.parser_page import worst_pages
 from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
@@ -117,16 +118,21 @@ def _facts(source: RunSource, records: Sequence[ParseRecord]) -> list[tuple[str,
 
 def _slice_json(source: RunSource, pages: PageSlice, board: LeaderboardTable, ending: str) -> dict[str, Any]:
     charts = [trade_off(pages.figures, source), price_trade_off(pages.figures, source)]
-    charts += [] if pages.key else scaling_charts(source)
+    speed = [] if pages.key else scaling_charts(source)
     return {
         "label": f"{pages.attribute}: {pages.label}" if pages.attribute else pages.label,
         "sentence": board.sentence,
         "n_pages": pages.n_pages,
-        "charts": [chart_to_json(replace(c, key=f"{c.key}{ending}")) for c in charts if c is not None],
+        "charts": _charts_json(charts, ending),
+        "speed": _charts_json(speed, ending),
         "rows": {
             row.parser.name: _row_json(row, board) for row in board.rows if row.parser.name in pages.figures
         },
     }
+
+
+def _charts_json(charts: Sequence[Chart | None], ending: str) -> list[dict[str, Any]]:
+    return [chart_to_json(replace(c, key=f"{c.key}{ending}")) for c in charts if c is not None]
 
 
 def _row_json(row: LeaderboardRow, board: LeaderboardTable) -> dict[str, Any]:

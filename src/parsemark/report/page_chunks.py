@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -193,6 +194,7 @@ def _found(frame: pl.DataFrame, views: PageViews | None) -> dict[tuple[str, str]
     }
 
 
+@lru_cache(maxsize=1024)
 def _details(text: str | None) -> Any:
     """Return the details of a score as data; a run may come from a bundle, so what is none of ours is left
     out.

@@ -62,14 +62,17 @@ def scaling_charts(source: RunSource) -> list[Chart | None]:
     if scaling is None:
         return []
     names = [parser.name for parser in source.parsers]
-    speeds = {n: [(float(t.workers), t.pages_per_s) for t in scaling.by_workers(n)] for n in names}
+    counts = sorted({t.workers for n in names for t in scaling.by_workers(n)})
+    place = {k: float(at) for at, k in enumerate(counts)}
+    speeds = {n: [(place[t.workers], t.pages_per_s) for t in scaling.by_workers(n)] for n in names}
     times = {n: [(float(t.pages), t.wall_s) for t in scaling.by_length(n)] for n in names}
     memory = {
-        n: [(float(t.workers), t.gpu_mb) for t in scaling.by_workers(n) if t.gpu_mb is not None]
+        n: [(place[t.workers], t.gpu_mb) for t in scaling.by_workers(n) if t.gpu_mb is not None]
         for n in names
     }
     used = {n: points for n, points in memory.items() if any(mb > 0 for _, mb in points)}
-    workers, pages = ChartAxis("workers", kind="log"), ChartAxis("pages of the document", kind="log")
+    workers = ChartAxis("workers", kind="category", categories=tuple(map(str, counts)))
+    pages = ChartAxis("pages of the document", kind="log")
     return [
         Chart.of(
             "speed-workers",
@@ -183,7 +186,7 @@ def time_per_page(source: RunSource) -> Chart | None:
     timed = [p for p in source.parsers if p.name in times]
     series = [_point(parser, float(at), *times[parser.name]) for at, parser in enumerate(timed)]
     parsers = ChartAxis("parser", kind="category", categories=tuple(p.name for p in timed))
-    said = "Median CPU seconds per page; the line covers the pages between the 5th and the 95th percentile."
+    said = "Median CPU seconds per page. Line: 5th to 95th percentile."
     axes = parsers, ChartAxis("CPU seconds per page", kind="log")
     return Chart.of("time", "Time per page", said, axes, series)
 

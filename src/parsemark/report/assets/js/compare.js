@@ -43,7 +43,7 @@
   const some = (rows) => rows.filter((_, i) => i % Math.ceil(rows.length / MOST_POINTS) === 0);
 
   const scatter = (data, pages, rows, a, b) => ({
-    key: "page-scores", title: "Page by page", caption: `One point for each page: ${data.primary} of both parsers. ${data.higher_is_better ? "Below" : "Above"} the diagonal A is better.`,
+    key: "page-scores", title: "Page by page", caption: `One point per page. A is better ${data.higher_is_better ? "below" : "above"} the diagonal.`,
     x: { label: `A: ${a}`, low: 0, high: data.top }, y: { label: `B: ${b}`, low: 0, high: data.top }, square: true,
     guides: [{ label: "", x: [0, data.top], y: [0, data.top] }],
     series: [{ name: "pages", mark: "points", faint: true, x: rows.map((r) => r.x), y: rows.map((r) => r.y),

@@ -79,6 +79,7 @@
       const place = byId("trade-off-chart");
       place.replaceChildren(...(slice.charts.length ? slice.charts.map((chart) => parsemark.chartFigure(chart, colours))
         : [el("p", { class: "muted" }, "No parser has both a score and a time here.")]));
+      byId("speed-charts").replaceChildren(...(slice.speed ?? []).map((chart) => parsemark.chartFigure(chart, colours)));
     };
 
     const showSlice = (data) => {
