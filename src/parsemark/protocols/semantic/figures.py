@@ -14,6 +14,7 @@ from parsemark.protocols.run_scores.aggregate import failed_scores, mean_sums, r
 from parsemark.protocols.run_scores.pair_verdicts import rank
 from parsemark.protocols.run_scores.slices import page_slices
 from parsemark.protocols.run_scores.sums import FigureSums, read_figures
+from parsemark.protocols.semantic.options import NGRAMS, SemanticOptions
 from parsemark.protocols.semantic.page import (
     EXTRA_TABLES,
     JUDGE_COST,
@@ -23,7 +24,6 @@ from parsemark.protocols.semantic.page import (
     TEDS,
     truth_complexity,
 )
-from parsemark.protocols.semantic.protocol import NGRAMS, SemanticProtocol
 from parsemark.store.run_tables import RunTables
 from parsemark.store.summary import Ranking, Summary
 
@@ -86,7 +86,7 @@ def _table_rows(tables: RunTables) -> tuple[pl.DataFrame, int]:
     return rows, int(known["unread"].sum())
 
 
-def summarise(protocol: SemanticProtocol, tables: RunTables) -> Summary:
+def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
     """Return every figure of the run: value, 95 % confidence interval, denominator."""
     sums = figure_sums(protocol.judge, tables)
     rows, n_unread = _table_rows(tables)
@@ -134,7 +134,7 @@ def _open(ranking: Ranking) -> Ranking:
     return ranking.model_copy(update=open_)
 
 
-def _by_characters(protocol: SemanticProtocol, tables: RunTables) -> Iterator[str]:
+def _by_characters(protocol: SemanticOptions, tables: RunTables) -> Iterator[str]:
     """Yield where the matcher was replaced, since an output kept it from answering."""
     replaced = tables.scores.filter((pl.col("metric") == SEMANTIC) & (pl.col("rule") == NGRAMS))
     if protocol.match != NGRAMS and not replaced.is_empty():

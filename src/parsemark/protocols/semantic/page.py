@@ -30,7 +30,7 @@ from parsemark.metrics import TableInput, get_metric
 from parsemark.model import Category, Element, Page, Prediction, Score, Status, Table
 from parsemark.model.table import complexity
 from parsemark.protocols.run_data.rows import MatchRow, PageScores, ScoreRow
-from parsemark.protocols.semantic.protocol import NGRAMS, READER, SemanticProtocol
+from parsemark.protocols.semantic.options import NGRAMS, READER, SemanticOptions
 
 SEMANTIC, TEDS = "semantic", "teds"
 EXTRA_TABLES, JUDGE_COST, JUDGE_SECONDS = "extra_tables", "judge_cost_usd", "judge_seconds"
@@ -72,7 +72,7 @@ class TruthAnswer:
 Spent = tuple[float, float]  # what asking cost on this page, in dollars and seconds
 
 
-def score_page(how: SemanticProtocol, page: Page | None, prediction: Prediction) -> PageScores:
+def score_page(how: SemanticOptions, page: Page | None, prediction: Prediction) -> PageScores:
     """Return all rows of a page."""
     out = PageScores()
     if page is None:
@@ -112,7 +112,7 @@ def _missing(metric: str, prediction: Prediction, why: str | None) -> Score:
 
 
 def _answers(
-    how: SemanticProtocol, truths: Sequence[Element], prediction: Prediction
+    how: SemanticOptions, truths: Sequence[Element], prediction: Prediction
 ) -> tuple[str, tuple[list[TruthAnswer], int, str | None, Spent]]:
     """Return the rule; what answers each truth, how many tables answer none, why nothing was matched, the
     cost.
@@ -243,7 +243,7 @@ def _table_of(text: str) -> Table | None:
     return stack_tables(found) if found else None
 
 
-def _locate_some(how: SemanticProtocol, truths: Sequence[str], output: str) -> JudgeOutcome:
+def _locate_some(how: SemanticOptions, truths: Sequence[str], output: str) -> JudgeOutcome:
     """Ask for all truths at once; where the answer is cut off at its limit, for half of them at a time."""
     got: list[JudgeOutcome] = []
     locate([(None, truths, output)], get_judge(how.match), _asker(how), lambda _, o: got.append(o))
@@ -262,7 +262,7 @@ def _locate_some(how: SemanticProtocol, truths: Sequence[str], output: str) -> J
     return replace(halves[0], value=joined, cost_usd=cost, seconds=seconds)
 
 
-def _semantic(how: SemanticProtocol, answers: Sequence[TruthAnswer]) -> tuple[dict[str, Score], Spent]:
+def _semantic(how: SemanticOptions, answers: Sequence[TruthAnswer]) -> tuple[dict[str, Score], Spent]:
     """Return the score of each truth that has an answer."""
     answered = [a for a in answers if a.pred]
     if how.judge == READER:
@@ -319,7 +319,7 @@ def _teds(answer: TruthAnswer) -> Score:
 
 
 @lru_cache(maxsize=4)
-def _asker(how: SemanticProtocol) -> Asker:
+def _asker(how: SemanticOptions) -> Asker:
     """Return one for each process; processes of one command share the answers and the limit on cost."""
     options = AskOptions(concurrency=how.concurrency, max_cost_usd=how.max_cost or None)
     return Asker(AnswerStore(), options)
