@@ -118,7 +118,7 @@ def test_a_newer_schema_says_what_to_do(folder: Path) -> None:
 
 
 def test_specs_that_name_nothing(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="contains no PDF"):  # a bare folder is one of documents
+    with pytest.raises(CorpusError, match="There is no PDF in"):  # a bare folder is one of documents
         load_corpus(str(tmp_path))
     with pytest.raises(UsageError, match="No corpus"):
         load_corpus("dmo")
