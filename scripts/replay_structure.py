@@ -173,7 +173,9 @@ def read_recording(path: Path) -> dict[str, RecordedTable | str]:
     except OSError as error:
         raise FormatError(f"the recording cannot be read: {error}", where=str(path)) from error
     except (ValueError, TypeError, RecursionError) as error:
-        raise FormatError(f"this is no recording of a structure network: {error}", where=str(path)) from error
+        raise FormatError(
+            f"this is not a recording of a structure network: {error}", where=str(path)
+        ) from error
 
 
 def _read_entry(entry: object) -> RecordedTable | str:

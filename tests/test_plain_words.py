@@ -32,7 +32,7 @@ class Data(BaseModel):
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        ({"bogus": 1}, "bogus: there is no such key"),
+        ({"bogus": 1}, "bogus: unknown key"),
         ({"whole": "x"}, "whole: must be a whole number, not text"),
         ({"whole": 1.5}, "whole: must be a whole number"),
         ({"text": None}, "text: must be text, not nothing"),
@@ -46,7 +46,7 @@ class Data(BaseModel):
         ({"switch": "maybe"}, "switch: must be true or false, not text"),
         ({"pair": [1]}, "pair.1: is missing"),
         ([], "the list: must be an object, not a list"),
-        ({"a": 1, "b": 2, "c": 3}, "a: there is no such key (and 2 more problems)"),
+        ({"a": 1, "b": 2, "c": 3}, "a: unknown key (and 2 more problems)"),
     ],
 )
 def test_a_problem_is_told_in_plain_words(data: object, said: str) -> None:

@@ -49,7 +49,7 @@ _MEANT = {
 
 
 class UnknownNameError(UsageError):
-    """A name that nobody knows; says the nearest ones, or where there are few, all that are known."""
+    """An unknown name; the message lists the nearest names, or all if there are few."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
@@ -94,8 +94,8 @@ class PluginError(ParsemarkError):
 
     def __init__(self, kind: str, name: str, target: str, why: str) -> None:
         super().__init__(
-            f"The {kind} {name!r} ({target}) of another package does not work: {why}. Mend or uninstall that "
-            "package; the others are not touched by it."
+            f"The {kind} {name!r} ({target}) of another package does not work: {why}. Fix or uninstall "
+            "that package; other packages are not affected."
         )
         self._arguments = kind, name, target, why
 
@@ -182,8 +182,8 @@ def _reason(path: Path, error: OSError) -> str:
 
 def _remedy(why: OSError | str) -> str:
     if isinstance(why, OSError) and why.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return "Free some space and run the same command again; what is done is kept."
-    return "Choose another place, or mend this one and run the same command again."
+        return "Free some space and run the same command again; finished work is kept."
+    return "Choose another place, or fix this one and run the same command again."
 
 
 class StudyError(ParsemarkError):

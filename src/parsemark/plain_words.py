@@ -323,7 +323,7 @@ def problem_in_words(problem: Mapping[str, Any]) -> str:
 
 _PROBLEMS = {
     "missing": "is missing",
-    "extra_forbidden": "there is no such key",
+    "extra_forbidden": "unknown key",
     "json_invalid": "is not valid JSON ({error})",
     "literal_error": "must be {expected}",
     "enum": "must be {expected}",

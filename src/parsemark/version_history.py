@@ -151,7 +151,7 @@ def bisect(
         drop: Largest drop in the score that still counts as good.
         pre: Also look at alphas, betas and release candidates.
         protocol: Protocol of the score; `tables` by default.
-        out: The run directory; by default `runs/bisect-NAME`, made anew.
+        out: The run directory; by default `runs/bisect-NAME`, which is replaced.
         events: Receives progress.
     """
     from parsemark.parsers import get_parser
@@ -200,7 +200,7 @@ def names_of(parser: str, found: Bisection) -> tuple[str, str]:
 def _known_or_package(parser: str) -> str:
     """Return a parser as it is; of the name of a package that none of ours has, a worker that only needs it.
 
-    A command looks at the package itself, so nobody should have to write a worker for it.
+    A command looks at the package itself, so it needs no worker script.
     """
     from parsemark.parsers import get_parser
     from parsemark.system import cache_folder, make_folder, write_text
@@ -285,7 +285,7 @@ def _by_command(spec: str, version: str, command: str) -> Probe:
     except OSError as error:
         raise UsageError(f"The command {command!r} cannot be run: {error.strerror}.") from error
     if code == SKIP:
-        return Probe(version, "skipped", why="the command says that it cannot be tried")
+        return Probe(version, "skipped", why="the command skipped it")
     return Probe(version, "good" if code == 0 else "bad")
 
 

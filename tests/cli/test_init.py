@@ -187,7 +187,7 @@ def test_a_baseline_that_the_settings_name_and_that_is_absent_fails(here: Path) 
     assert isinstance(absent.exception, UsageError) and "The old run base does not exist" in str(
         absent.exception
     )
-    assert "There is no baseline base yet" in invoke("gate", "no-run", "--save", "base").stderr
+    assert "The baseline base does not exist yet" in invoke("gate", "no-run", "--save", "base").stderr
 
 
 def test_a_file_of_the_folder_runs_its_own_scripts_after_one_question(

@@ -54,7 +54,7 @@ def test_files_that_cannot_be_opened_are_in_no_count_of_failures(tmp_path: Path)
     said = {remark.where: remark.message for remark in corpus.remarks}
     rule = "is in no score and no count of failures"
     assert said["bad.pdf"].startswith(f"{rule}; a run counts which parsers survive it: ")
-    assert said["empty.pdf"].startswith(f"{rule}, for it is no PDF: ")
+    assert said["empty.pdf"].startswith(f"{rule}, because it is not a PDF: ")
     events = ProgressLines(Console(quiet=True))
     run = parse_corpus(tmp_path / "run", corpus, [FakeParser()], ParseOptions(n_workers=1), events)
     n_failed = {r.sample for r in run.records() if r.status != "ok"} - {"bad-p1", "empty-p1"}

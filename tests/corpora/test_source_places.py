@@ -60,9 +60,7 @@ def test_a_table_of_which_the_source_lacks_the_head_is_refused(tmp_path: Path) -
     ]
     source = "<table><tr><td>alpha</td><td>12</td></tr><tr><td>beta</td><td>34</td></tr></table>"
     found = read(tmp_path, [page], "a.html", source)
-    assert [t.refused for t in found.tables] == [
-        "text stands right above or below it that is in no element: 'NameNo'"
-    ]
+    assert [t.refused for t in found.tables] == ["text right above or below it is in no element: 'NameNo'"]
 
 
 def test_a_head_at_the_top_of_its_page_is_no_running_head(tmp_path: Path) -> None:
@@ -122,7 +120,7 @@ def test_a_table_with_words_right_beside_it_is_refused(tmp_path: Path) -> None:
     ]
     cells = "".join(f"<tr><td>{row[0]}</td><td>Section</td></tr>" for row in rows)
     found = read(tmp_path, [page], "a.html", f"<table>{cells}</table>")
-    assert found.tables[0].refused == "text stands right beside it that is in no element: '23'"
+    assert found.tables[0].refused == "text right beside it is in no element: '23'"
 
 
 def test_headings_do_not_stand_in_the_contents(tmp_path: Path) -> None:

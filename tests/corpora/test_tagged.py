@@ -287,7 +287,7 @@ class TestRefused:
         if is_drawn:
             assert only_table(found).text_rows()[0] == ["Name", "Values", ""]
         else:
-            assert "no line stands right of column 2 in row 1" in refusal(found)
+            assert "no line is right of column 2 in row 1" in refusal(found)
 
     def test_columns_that_nobody_sees(self, tmp_path: Path) -> None:
         texts, node = grid([["Name", "", "Two"], ["alpha", "", "2"]])
@@ -306,7 +306,7 @@ class TestRefused:
     def test_an_order_other_than_the_page(self, tmp_path: Path) -> None:
         texts, (_, head, first, second) = grid(ROWS)
         turned = ("TR", second[2], second[1], second[3])
-        assert "row 3 stand in another order" in refusal(
+        assert "row 3 are in another order" in refusal(
             read(tmp_path, [texts], ("Table", head, first, turned))
         )
 
@@ -600,7 +600,7 @@ def test_numbers_and_marks_in_text_from_right_to_left() -> None:
     assert mark.text(mark.pieces(0)) == "אב*"
 
 
-@pytest.mark.parametrize(("start", "said"), [(0, None), (30, "no line stands below row 1 in column 1")])
+@pytest.mark.parametrize(("start", "said"), [(0, None), (30, "no line is below row 1 in column 1")])
 def test_an_empty_cell_without_the_line_that_others_have_above_them_lacks_a_span(
     start: int, said: str | None
 ) -> None:

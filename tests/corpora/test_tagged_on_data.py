@@ -205,7 +205,7 @@ def test_what_is_refused_and_why(reference_data: Path) -> None:
     assert [t.refused for t in refused if not t.pages] == ["none of its cells has text"]
     assert len(refused) == 11
     (table,) = read(reference_data, "ca-warn-report").tables
-    assert table.refused == "the cells of row 4 stand in another order than their tags"
+    assert table.refused == "the cells of row 4 are in another order than their tags"
 
 
 def test_word_and_latex(reference_data: Path) -> None:

@@ -176,7 +176,10 @@ def test_copies_whose_truths_contradict_each_other_are_named(tmp_path: Path, oth
     run = open_run(tmp_path / "run", corpus, ParseOptions())
     add_samples(run, corpus, None)
     summary = scored(run, one={}, two={})
-    said = "a copy and first are the same file, but their truths of page 1 differ: nobody can answer both."
+    said = (
+        "a copy and first are the same file, but their truths of page 1 differ, "
+        "so no parser can be right on both."
+    )
     assert (said in summary.notes) == (said in choose(run).notes) == ("3" in other)
 
 

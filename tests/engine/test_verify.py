@@ -193,7 +193,7 @@ def test_an_edited_score_is_named(sound: Path, tmp_path: Path) -> None:
     path = rewritten(tmp_path / "b.zip", {**members, name: edit_lines(members[name], better)})
     found = verify_bundle(path, n_workers=1)
     assert failed(found) == ["scores tables"]
-    assert "page s000, one" in describe(found) and "scored anew" in describe(found)
+    assert "page s000, one" in describe(found) and "when scored again" in describe(found)
 
 
 def test_a_forged_size_of_the_corpus_is_named(sound: Path, corpus: Corpus, tmp_path: Path) -> None:

@@ -220,7 +220,7 @@ def test_check_is_void_for_a_judge_that_likes_everything_alike(score: int) -> No
     with ChatServer(lambda r, c: completion(json.dumps({"score": score}))) as server:
         result = invoke("study", "judge", "check", server.spec())
     assert result.exit_code == 1
-    assert f"does not tell the wrong table ({score}) from a right one ({score})" in result.output
+    assert f"does not score the wrong table ({score}) clearly below the right one ({score})" in result.output
 
 
 def test_check_shows_the_scores_without_an_attack() -> None:

@@ -152,7 +152,7 @@ def test_what_cannot_be_used_is_said_in_one_line_and_the_rest_goes_on(
     assert "libfoo is not here" in imports
     assert "absent-helper" in needs
     assert "must be built here, and that fails" in builds
-    assert "there is no release 1.99 of tabler" in absent
+    assert "tabler has no release 1.99" in absent
 
 
 def test_the_only_version_that_was_asked_for_fails(index: Path, tmp_path: Path) -> None:

@@ -191,7 +191,7 @@ def test_rapidocr_reads_where_there_is_no_tesseract(tmp_path: Path, monkeypatch:
 
 def test_a_page_of_drawings_is_not_judged_and_an_empty_one_is(tmp_path: Path) -> None:
     drawn = written(tmp_path / "a.pdf", b"0 g 50 50 100 100 re f")
-    assert seen_page(drawn, 1).why == "what the page shows is no text"
+    assert seen_page(drawn, 1).why == "the page shows no text"
     empty = seen_page(written(tmp_path / "b.pdf", b""), 1)
     assert (empty.source, empty.words) == ("layer", ())
 
@@ -234,7 +234,7 @@ def places(pdf: Path) -> list[tuple[str, Box]]:
     [
         (PARTS, lambda words: ["pie"] * len(words), "layer", ""),  # OCR takes names for words
         (PROSE, lambda words: words, "layer", ""),
-        (PROSE, lambda words: ["zzyzxqk"] * len(words), "ocr", "says something else than its picture"),
+        (PROSE, lambda words: ["zzyzxqk"] * len(words), "ocr", "contradicts its picture"),
         (PROSE, lambda w: [*w[:5], *["zzyzxqk"] * (len(w) - 5)], "none", "text layer and OCR disagree"),
         (PROSE, lambda words: [], "layer", ""),  # what OCR cannot read says nothing about the layer
     ],

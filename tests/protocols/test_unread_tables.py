@@ -51,7 +51,9 @@ def test_by_text_it_is_left_out_with_what_may_answer_it() -> None:
         assert [value(summary, parser, f) for f in ("td_f1", "te_f1_con", "tsr_con")] == [1, 1, 1]
         assert value(summary, parser, "false_tables_per_negative_page") == 0
         assert summary.parsers[parser]["false_tables_per_negative_page"].n == 1
-    assert any("1 of 2 true tables cannot be read: it counts for nobody" in note for note in summary.notes)
+    assert any(
+        "1 of 2 true tables cannot be read: it counts in no parser's score" in note for note in summary.notes
+    )
 
 
 def test_a_page_with_nothing_else_is_no_page_without_tables() -> None:

@@ -310,7 +310,7 @@ def test_a_forged_version_is_flagged_and_displaces_nobody(tmp_path: Path) -> Non
     (leaderboard,) = make_leaderboards(read_submissions(paths)[0])
     assert leaderboard.latest()["minertab"].version == "1.0"
     site = build_board([tmp_path / "b"], tmp_path / "site", reports=False).page.read_text()
-    assert "the same code is version 9.9" in site
+    assert "version 9.9 for the same code" in site
     assert "It cannot show that the named parser and version made these outputs" in site
 
 

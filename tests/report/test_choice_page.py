@@ -61,7 +61,7 @@ def test_it_says_who_why_and_what_next_and_runs_nothing(tmp_path: Path, labels: 
     assert "<script" not in page
     assert "&lt;script&gt;" in page
     assert ("0.70 to 0.90" in page) == bool(labels)
-    assert ("They are no measurements" in page) != bool(labels)
+    assert ("They are not measurements" in page) != bool(labels)
     assert "value wrong (3)" in page
     assert "2,000.00" in page or "2000.00" in page
     assert "AGPL-3.0" in page

@@ -227,7 +227,7 @@ def test_the_names_of_a_choice_can_be_read_and_no_column_is_cut(
     page = open_page(path.as_uri(), viewport={"width": width, "height": 844})
     cut = "all => all.filter(f => f.scrollWidth > f.clientWidth).length"
     assert page.locator(".scroll").evaluate_all(cut) == 0
-    assert page.get_by_text("Behind the first", exact=True).is_visible()
+    assert page.get_by_text("Behind the leader", exact=True).is_visible()
     boxes = [text.bounding_box() for text in page.locator("svg circle ~ text").all()]
     assert all(box["height"] >= 12 for box in boxes)
     names = [(b["x"], b["y"] + 2, b["x"] + b["width"], b["y"] + b["height"] - 2) for b in boxes]

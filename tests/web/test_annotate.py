@@ -663,7 +663,7 @@ def test_the_docs_say_how_large_requests_may_be() -> None:
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["annotate", f"folder:{tmp_path / 'none'}"])
-    assert "There is no folder" in str(result.exception)
+    assert "is not a folder" in str(result.exception)
 
 
 def test_one_pdf_is_annotated_in_its_folder(tmp_path: Path) -> None:

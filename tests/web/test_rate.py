@@ -371,7 +371,7 @@ def test_what_a_file_says_of_its_pairs_is_not_looked_at_and_lost_ones_are_named(
     file = write_pairs(tmp_path, pairs)
     assert [pair.id for pair in read_tasks(file).pairs] == ["p0", "p1", "p2", "p3"]
     done = CliRunner().invoke(app, ["study", "rate", str(file), "--export", str(tmp_path / "out.json")])
-    assert done.exit_code == 0 and "pair 5 ('p4'): colour: there is no such key" in done.stderr
+    assert done.exit_code == 0 and "pair 5 ('p4'): colour: unknown key" in done.stderr
 
 
 def test_files_that_cannot_be_rated_are_told(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def reloaded(truth: Page) -> Page:
         ({getomni.MARKDOWN: 5}, "trueMarkdownOutput: must be text"),
         ({BLOCKS: ["a", 5]}, "marker_blocks.1: must be text"),
         ({CASES: {"table": {"expected_markdwon": HTML}}}, "Did you mean 'expected_markdown'"),
-        ({CASES: {"table": {"flags": {"max_title_rows": 1}}}}, "flags.*(max_top_title_rows|no such key)"),
+        ({CASES: {"table": {"flags": {"max_title_rows": 1}}}}, "flags.*(max_top_title_rows|unknown key)"),
     ],
 )
 def test_a_truth_that_cannot_be_read_is_refused_when_it_is_loaded(

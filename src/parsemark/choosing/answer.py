@@ -20,7 +20,7 @@ def in_words(choice: Choice) -> list[str]:
     sentences = list(choice.verdict)
     if best.estimate is None:
         pages = counted(min(choice.budget, choice.n_pages), "page")
-        label = f"label {pages} to know" if choice.budget else "only labels (--labels) can tell"
+        label = f"label {pages} to know" if choice.budget else "labels are needed (--labels)"
         sentences.append(
             f"{best.parser} agrees most with the others ({best.guess:.2f}). That is a guess without any "
             f"truth: {label}."
@@ -34,7 +34,7 @@ def in_words(choice: Choice) -> list[str]:
         gives = "gives" if len(choice.same_as_best) == 1 else "give"
         sentences.append(
             f"{', '.join(choice.same_as_best)} {gives} the same as {best.parser} on all {choice.n_pages} "
-            "pages: no label can tell them apart, so choose by time, cost or licence."
+            "pages: no label can separate them, so choose by time, cost or licence."
         )
     return sentences + [s for c in choice.candidates[1:] if (s := _cheaper(choice, c)) is not None][:2]
 

@@ -132,7 +132,7 @@ def choose(
     budget: int = 10,  # how many new labels are asked for at most
     begun_with: Sequence[str] | None = None,  # pages whose labels are not new; None for all that there are
     seed: int = 0,  # of the order in which pages are to be labelled
-    skip: Sequence[str] = (),  # pages that nobody is to label; the answer is about the others
+    skip: Sequence[str] = (),  # pages to leave out of the labels; the result is about the others
     cpu_hour_usd: float | None = None,  # price of an hour of one CPU
     progress: Callable[[int], None] | None = None,  # told how many pages were compared
 ) -> Choice:
@@ -376,7 +376,7 @@ def easiest_first(
     def cells(page: str) -> float:
         tables = [[e.table for e in predictions[page, parser].tables] for parser in parsers]
         counts = [sum(len(t.cells) for t in found if t is not None) for found in tables]
-        # A page on which nobody sees a table tells little, and an empty page is no start.
+        # A page without any predicted table is uninformative, and an empty page is a bad start.
         return float(np.median(counts)) or math.inf
 
     return [*sorted(pages[:LOOK_EVERY], key=cells), *pages[LOOK_EVERY:]]
@@ -416,14 +416,14 @@ def _notes(
     if labels.n_out_of_turn and n_labels < len(agreement.samples):
         pages = f"{counted(labels.n_out_of_turn, 'page')} labelled out of turn"
         notes.append(
-            f"{pages}: they stand for themselves, the pages that were drawn for all others."
+            f"{pages}: they count only for themselves, the sampled pages for all others."
             if labels.drawn
             else f"{pages}: labels count as in `bench`, as if pages had been labelled at random."
         )
     if n_skipped:
         notes.append(f"{counted(n_skipped, 'page')} skipped: the answer is about the others.")
     if len(agreement.families()) < 3:
-        notes.append("Fewer than three independent families: agreement says little, labels are needed.")
+        notes.append("Fewer than three independent families: agreement is weak evidence, labels are needed.")
     lossy = [f"{c.parser} {c.lost:.1%}" for c in candidates if c.lost is not None and c.lost >= MUCH_LOST]
     if lossy:
         asked = (

@@ -2,7 +2,7 @@
 
 A rule looks at one trait of a page (`kinds`) and names a parser for each of its values; all others get the
 default. It is learned on the labelled pages and judged on documents that it has not seen: for each fold of
-documents everything, the trait too, is learned anew from the others. What is estimated is the gain over the
+documents everything, the trait too, is learned again from the others. What is estimated is the gain over the
 parser that `choose` names for all pages, and its one-sided 95 % limit is the stated risk.
 """
 
@@ -86,7 +86,7 @@ class Routing:
         trait = TRAITS.get(self.rule.trait or "", self.rule.trait)
         said = [
             f"Route by {trait}: {parts}; everything else: {self.rule.default}.",
-            f"On documents that it has not seen the rule scores {self.score:.2f}, {self.single} alone "
+            f"On held-out documents the rule scores {self.score:.2f}, {self.single} alone "
             f"{self.single_score:.2f}: a gain of {self.gain:.2f}, with 95 % confidence at least "
             f"{self.low:.2f} ({known}).",
         ]
@@ -142,7 +142,8 @@ def learn_routing(
 ) -> Routing:
     """Learn a rule from labelled pages, and judge the learning on documents left out.
 
-    What a rule is held against is `single` where that was decided already, and else found anew in each fold.
+    What a rule is held against is `single` where that was decided already, and otherwise found again in each
+    fold.
     """
     names = sorted(set(documents))
     if len(names) < 2:

@@ -96,7 +96,7 @@ def measure_sanity(
         given = [(k, sample, p) for k, sample, p in answers if p is not None and p.status is Status.OK]
         finds_tables_alone = all(gives_tables_alone(prediction) for _, _, prediction in given)
         for k, sample, prediction in given:
-            # Where such a parser finds no table, nobody asks it for words.
+            # If such a parser finds no table, it is not required to have words.
             if seen and sample in seen and (prediction.elements or not finds_tables_alone):
                 counts = compare(seen[sample], prediction).counts
                 words[i] += counts["lost"] + counts["altered"], counts["words"]

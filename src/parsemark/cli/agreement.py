@@ -68,7 +68,7 @@ def agreement_lines(found: BoardAgreement) -> list[str]:
     ]
     if not found.pairs:
         return lines
-    lines += ["", "Agreement (Kendall's tau), and what the disagreement comes from:", ""]
+    lines += ["", "Agreement (Kendall's tau), and the sources of disagreement:", ""]
     rows, means = [], found.mean_shares()
     for pair in found.pairs:
         shares = [_said(pair.shares[source]) for source in means]
@@ -80,7 +80,7 @@ def agreement_lines(found: BoardAgreement) -> list[str]:
     lines += ["", "Over all pairs: " + ", ".join(f"{source} {means[source]:+.3f}" for source in means)]
     if found.moved:
         told = ", ".join(f"{spec} {value:.3f}" for spec, value in found.moved.items())
-        lines += ["", f"Figures move by this much in the neutral spelling: {told}"]
+        lines += ["", f"Change of the scores in the neutral notation: {told}"]
     return lines
 
 

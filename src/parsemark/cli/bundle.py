@@ -111,7 +111,7 @@ def _hanging(console: Console, text: Text, indent: int) -> Text:
 
 
 def _tell(console: Console, status: Status, text: str) -> None:
-    """Show what is done now; where nobody watches a terminal, as a line of its own."""
+    """Show the current step; without a terminal, on a line of its own."""
     if console.is_terminal:
         status.update(visible(text))
     else:

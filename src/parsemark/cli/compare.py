@@ -136,7 +136,7 @@ def gate(
     from parsemark.report.worst_page_pictures import write_worst_pages
 
     if old is not None and save is not None and not old.exists():
-        typer.echo(f"There is no baseline {old} yet: only fixed limits are checked.", err=True)
+        typer.echo(f"The baseline {old} does not exist yet: only fixed limits are checked.", err=True)
     if wrong := [path for path in outs or () if path.suffix not in (".md", ".xml")]:
         raise UsageError(f"--out {wrong[0]}: the name must end in .md (Markdown) or .xml (JUnit).")
     result = opt.fill(api.gate, locals(), minimum=_values(minimum or ()))

@@ -191,12 +191,12 @@ def run() -> None:
     for name in ("stdout", "stderr"):
         if (stream := getattr(sys, name)) is not None and stream is getattr(sys, f"__{name}__"):
             raw = io.BufferedWriter(_Stream(stream.fileno(), "w", closefd=False))
-            # What a terminal has no sign for costs nobody a result.
+            # A character that the terminal cannot show must not lose the result.
             own = {"encoding": stream.encoding, "errors": "replace", "line_buffering": stream.line_buffering}
             setattr(sys, name, io.TextIOWrapper(raw, **own))
     if os.environ.get("COLUMNS", "1").strip("0 ") == "":
         del os.environ["COLUMNS"]  # no width: what asks for it would print nothing
-    warnings.formatwarning = lambda message, *_, **__: f"! {message}\n"  # a line of our code helps nobody
+    warnings.formatwarning = lambda message, *_, **__: f"! {message}\n"  # without the line of our code
     try:
         with needed_for("This command"), _importing_nothing_of_this_folder():
             try:
@@ -213,7 +213,7 @@ def run() -> None:
         if error.errno not in _OUTSIDE:
             raise
         place = f"{error.filename}: " if error.filename else ""
-        _fail(f"{place}{error.strerror}. What is done is kept; mend this and give the same command again.")
+        _fail(f"{place}{error.strerror}. Finished work is kept; fix this and run the same command again.")
 
 
 class _Stream(io.FileIO):

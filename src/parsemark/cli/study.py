@@ -117,7 +117,8 @@ def _print(console: Console, study: Study) -> None:
         others = f"; the other {n_unseen}: Pearson {rounded(known.unseen.pearson)}" if n_unseen else ""
         console.print(
             f"In sample: {name} was fitted to ratings of the truths of {known.n} of these {known.n_pairs} "
-            f"pairs, so it is no test{others}. docs/explanation/reader.md has the figures on left-out tables."
+            f"pairs, so its correlation here is not a test{others}. docs/explanation/reader.md has the "
+            "figures on left-out tables."
         )
     failed = sum(len(column.failures) for column in result.columns)
     if failed:

@@ -61,7 +61,7 @@ def estimate_rates(
     real = seen.mean(axis=1) if len(candidates) else np.zeros(0)
     sees, invents, share = np.full(len(names), 0.7), np.full(len(names), 0.2), 0.5
     for _ in range(_ROUNDS):
-        # Each rate begins with a few made-up candidates: with little data nobody is always right or wrong.
+        # Each rate begins with a few made-up candidates: with little data no rate becomes 0 or 1.
         sees = (real @ seen + 2.0) / (real.sum() + 3.0)
         invents = ((1 - real) @ seen + 1.0) / ((1 - real).sum() + 4.0)
         share = float((real.sum() + 2.0) / (len(candidates) + 4.0))

@@ -22,7 +22,7 @@ MIN_SUPPORT = 1 / 3
 """A table that fewer engines than this share have found is left out; it takes one key to add it."""
 SAME_GROUND = 0.8
 """A table that shares this much of its ground, or of the other's, with one that more parsers have found (or
-that has more cells) is a part of it, or several run together: nobody wants to delete it by hand."""
+that has more cells) is a part of it, or several run together: nothing to delete by hand."""
 SURE = 0.6  # cells with a smaller agreement are shown first and marked
 
 

@@ -68,7 +68,7 @@ class Corpus:
     spec: str = ""  # what `load_corpus` was given
     strict: bool = False  # whether a sample that cannot be read is an error for the whole
     remarks: tuple[Remark, ...] = ()
-    """What was left out, and what looks wrong. One bad file costs itself, and is said here."""
+    """Remarks on what was left out, and on what looks wrong. A bad file affects only itself."""
     read_outputs: Callable[[Path], Mapping[str, Any]] | None = None
     """Reads a benchmark's own file with the outputs of all pages: names as files of outputs have them, each
     with its raw output. FormatError if the file is not of that form."""
@@ -138,7 +138,7 @@ def load_corpus(spec: str | Path, *, strict: bool = False) -> Corpus:
 
     Args:
         spec: `demo`, a path (see `find_loader`), or `loader:PATH`.
-        strict: Refuse a corpus of which something had to be left out.
+        strict: Fail if any part of the corpus is unreadable.
 
     Raises:
         CorpusError: It cannot be read, or, if `strict`, not all of it.

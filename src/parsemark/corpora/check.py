@@ -242,7 +242,7 @@ def _check_boxes(sample: Sample, figures: PageFigures) -> None:
             figures.problems.append(f"{where}: the box extends beyond the page.")
         for kind, source in (("LaTeX", element.latex), ("HTML", element.html)):
             if source and element.table is not None and not says_the_same(source, element.table):
-                figures.problems.append(f"{where}: its {kind} says other than its cells.")
+                figures.problems.append(f"{where}: its {kind} differs from its cells.")
         for cell in element.table.cells if element.table is not None else ():
             if element.box and cell.box and not element.box.contains(cell.box, BOX_TOLERANCE):
                 figures.problems.append(f"{where}: cell ({cell.row}, {cell.col}) leaves its table.")
@@ -304,7 +304,7 @@ def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFi
         else:
             outside.append(glyph)
     if outside:
-        said = f"{''.join(g.text for g in outside)[:60]!r} stands outside of the box of its cell, or in none."
+        said = f"{''.join(g.text for g in outside)[:60]!r} is outside the box of its cell, or in no cell."
         figures.disagree("glyphs outside of the box of their cell", f"{where}: {said}")
     # Readers turn whole lines of a table around where one of its cells is written from right to left.
     any_order = any(is_right_to_left(cell.text) for cell in cells)

@@ -44,7 +44,7 @@ VARIANTS = {
     PRINTED: "written by another producer: Ghostscript, where it is installed",
     "rotated": "drawn turned by a quarter, and turned back by the page",
 }
-"""Every way to write a page anew, in words."""
+"""Description of every way to rewrite a page."""
 CHECK_DPI = 100
 MAX_BYTES = 200 * 2**20  # larger documents are not rewritten
 _LIMITS = {"cpu_s": 300, "memory_mb": 2048, "file_mb": 1024}

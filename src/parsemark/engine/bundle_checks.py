@@ -1,4 +1,4 @@
-"""What is looked at in a bundle: that its parts belong together, and its results are those scored anew."""
+"""Checks of a bundle: its parts belong together, and its results equal those scored again."""
 
 import json
 import math
@@ -80,7 +80,7 @@ def check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -
         check.differs(f"the bundle is of the corpus {name}, not of {given}")
     if stated.n_samples != len(corpus):
         has = counted(len(corpus), "page")
-        check.differs(f"the bundle says that its corpus has {stated.n_samples}; it has {has}")
+        check.differs(f"the bundle states that its corpus has {stated.n_samples}; it has {has}")
     known = {*corpus.keys, *(sample.id for sample in corpus.broken)}
     for sample in ids:
         if sample not in known:
@@ -223,7 +223,7 @@ def check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[Parse
         for parser in sorted(parsers):
             if (sample, parser) not in seen:
                 check.differs(
-                    f"page {sample}, {parser}: has no record, so nobody can see whether it failed. "
+                    f"page {sample}, {parser}: has no record, so its status is unknown. "
                     "Parse the page, score the run and bundle it again"
                 )
     for blob in sorted(blobs - used):
@@ -248,8 +248,8 @@ def check_statuses(bundle: Bundle, records: Sequence[ParseRecord]) -> BundleChec
         was_run = record.parser not in imported or record.key != IMPORTED or record.wall_s is not None
         if record.status is Status.NO_PREDICTION and was_run:
             check.differs(
-                f"page {record.sample}, {record.parser}: {record.status}, but it was run there, and what is "
-                "run answers or fails; only outputs that are imported can lack a page"
+                f"page {record.sample}, {record.parser}: {record.status}, but the parser was run there, "
+                "so each page has an output or a failure; only imported outputs can lack a page"
             )
     return check
 
@@ -260,12 +260,12 @@ def compare_parses(check: BundleCheck, run: Run, records: Iterable[ParseRecord])
     for record in records:
         status = now[record.sample, record.parser]
         if status != record.status:
-            how = f"{record.status} in the bundle, {status} read anew"
+            how = f"{record.status} in the bundle, {status} when read again"
             check.differs(f"page {record.sample}, {record.parser}: {how}")
 
 
 def compare_scores(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleCheck:
-    """Hold its matches and scores against those scored anew."""
+    """Compare its matches and scores with those scored again."""
     check = BundleCheck(f"scores {entry.spec}")
     n_rows = 0
     for table in ("matches", "scores"):
@@ -273,7 +273,7 @@ def compare_scores(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleChec
         n_rows += ours.height
         for difference in table_differences(table, theirs, ours):
             check.differs(difference)
-    check.text = f"{counted(n_rows, 'row')} of matches and scores: all the same when scored anew"
+    check.text = f"{counted(n_rows, 'row')} of matches and scores: identical when scored again"
     return check
 
 
@@ -307,20 +307,20 @@ def _describe(table: str, row: dict[str, Any], values: Sequence[str]) -> str:
     if row["_there_anew"] is None:
         return f"{place}: in the {table} of the bundle, but does not follow from the output"
     unequal = [(c, row[c], row[f"{c}_anew"]) for c in values if row[c] != row[f"{c}_anew"]]
-    said = (f"{c} {stated} in the bundle, {anew} scored anew" for c, stated, anew in unequal)
+    said = (f"{c} {stated} in the bundle, {anew} when scored again" for c, stated, anew in unequal)
     return f"{place}: {'; '.join(said)}"
 
 
 def compare_summary(run: Run, bundle: Bundle, entry: ProtocolEntry) -> BundleCheck:
-    """Hold its figures against those made anew."""
+    """Compare its figures with those computed again."""
     check = BundleCheck(f"summary {entry.spec}")
     ours = run.summary(entry.spec).model_dump(mode="json")
     n = 0
     for place, stated, anew in _leaves("", bundle.summary(entry), ours):
         n += 1
         if not _same(stated, anew):
-            check.differs(f"{place}: {_short(stated)} in the bundle, {_short(anew)} scored anew")
-    check.text = f"{counted(n, 'value')}: all the same when scored anew"
+            check.differs(f"{place}: {_short(stated)} in the bundle, {_short(anew)} when scored again")
+    check.text = f"{counted(n, 'value')}: identical when scored again"
     return check
 
 

@@ -411,5 +411,5 @@ def _record(
 
 
 def _not_answered(sample: str, parser: str) -> ParseRecord:
-    why = "There is no file for this page."
+    why = "No file was found for this page."
     return ParseRecord(sample, parser, Status.NO_PREDICTION, IMPORTED, error=why, finished=time.time())

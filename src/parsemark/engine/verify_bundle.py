@@ -1,7 +1,7 @@
 """Checks a bundle: does what it says follow from the raw outputs in it, by the scoring of this parsemark?
 
 It is read as hostile input. Its parts are held against their hashes, its pages against the corpus, its
-protocols against ours; then its raw outputs are scored anew in a folder of our own, by the path that every
+protocols against ours; then its raw outputs are scored again in a folder of our own, by the path that every
 run takes, and matches, scores and summary are compared row by row. What cannot be shown from a bundle is that
 the raw outputs came from the parser, and that its times were measured: for that, parse again.
 """
@@ -108,7 +108,7 @@ def _verify(
         except Exception as error:  # the boundary: whatever its hashes fit, it may be made to break us
             why = " ".join(f"{type(error).__name__}: {error}".split())[:300]
             found.checks.append(failed := BundleCheck("scoring"))
-            failed.differs(f"what it holds cannot be scored anew: {why}")
+            failed.differs(f"its outputs cannot be scored again: {why}")
             return
         bundle_checks.compare_parses(statuses, run, records)
         for entry in checkable:
@@ -128,14 +128,14 @@ def _notes(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Iter
         yield "The truth was taken from the bundle itself. Hold it against the corpus with --corpus."
     for entry in index.protocols:
         if get_protocol(entry.spec).asks:
-            yield f"{entry.spec} asks a language model, so its scores were NOT checked: nobody is asked here."
+            yield f"{entry.spec} uses a language model, so its scores were NOT checked."
     if index.code_version != __version__:
-        yield f"It was made by parsemark {index.code_version} and scored anew by {__version__}."
+        yield f"It was made by parsemark {index.code_version} and scored again by {__version__}."
     imported = [p.name for p in bundle.manifest().parsers if p.fingerprint.startswith(IMPORTED)]
     if imported:
-        yield f"Outputs that were made elsewhere, by what is not known here: {', '.join(imported)}."
+        yield f"Imported outputs, of unknown origin: {', '.join(imported)}."
     confined = ", ".join(f"{p.name} {p.confined_in_words}" for p in bundle.manifest().parsers)
-    yield f"Confined where they ran, so that they could not read truths (as the bundle says): {confined}."
+    yield f"Confined during the run, so without access to truth (as stated by the bundle): {confined}."
     yield (
         "Not shown by this: that the parsers returned these outputs, and times and memory. Only parsing "
         "again shows that."
@@ -147,7 +147,7 @@ def verify_confined(
 ) -> Verification:
     """Check a bundle as `verify_bundle` does, in a process that sees the bundle and the corpus, no more.
 
-    It has a cache folder of its own: what it draws is drawn anew, and nothing that it writes is used again.
+    It has a cache folder of its own: everything is drawn again, and nothing that it writes is reused.
     Where the machine cannot confine, it is checked in this process, and the notes say so.
     """
     if (why := why_not_confined()) is not None:

@@ -27,7 +27,7 @@ def write_html(table: Table) -> str:
     r"""Return the table as `<table>` with one line per row; header cells are `th`, all others `td`.
 
     HTML cannot say: where a hole is (one before another cell is written as an empty cell, one at the end of a
-    row is left out), whether a table without any header cell has none or nobody looked, and white space.
+    row is left out), whether a table without any header cell has none or was not examined, and white space.
 
     >>> write_html(Table(1, 2, (Cell(0, 0, "a<b\nc", colspan=2, header=True),)))
     '<table>\n<tr><th colspan="2">a&lt;b<br>c</th></tr>\n</table>'

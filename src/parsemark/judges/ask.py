@@ -126,7 +126,7 @@ class Asker:
     session: str = field(default_factory=session_name)
     tell: Callable[[str], None] = _to_stderr
     _past_worst: dict[Judge, str] = field(default_factory=dict, init=False)
-    """Judges that cost more than they can, so that no limit holds, and how that is said."""
+    """Messages about judges that exceed their maximum cost, so that no limit holds."""
     _budget: Budget = field(init=False)
     _spent: float = field(default=0.0, init=False)
     _counted: float = field(default=0.0, init=False)

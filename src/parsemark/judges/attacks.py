@@ -68,8 +68,8 @@ class Control:
         right, wrong = self.right.score or 0.0, self.wrong.score or 0.0
         if right - wrong > TOLERANCE:
             return None
-        told = f"does not tell the wrong table ({wrong:g}) from a right one ({right:g})"
-        return f"{told}, so the attacks show nothing"
+        told = f"does not score the wrong table ({wrong:g}) clearly below the right one ({right:g})"
+        return f"{told}, so the check is not conclusive"
 
 
 @dataclass(frozen=True, slots=True)

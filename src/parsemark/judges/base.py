@@ -56,7 +56,7 @@ class Reply:
     """What came back, as it is stored. `text` is the answer of the model, never trusted."""
 
     text: str
-    finish: str | None  # why the model stopped: `stop`, `length`, `content_filter`; None where nobody says
+    finish: str | None  # why the model stopped: `stop`, `length`, `content_filter`; None if not reported
     refusal: str | None
     prompt_tokens: int | None
     completion_tokens: int | None

@@ -40,7 +40,7 @@ _LASTING = {
     401: "refused the key",
     402: "gives no more credit",
     403: "does not allow this",
-    404: "knows no such model or address",
+    404: "does not have this model or address",
 }
 _BROKEN = {
     "ClientConnectorError": "no connection",

@@ -28,7 +28,7 @@ def _choose() -> ModuleType:
 
 def _slow_twin(reason: str, remedy: str) -> ModuleType:
     warnings.warn(
-        f"parsemark {reason}: values are the same, but metrics are slower. {remedy} parsemark to mend that.",
+        f"parsemark {reason}: values are the same, but metrics are slower. {remedy} parsemark to fix that.",
         RuntimeWarning,
         stacklevel=4,
     )

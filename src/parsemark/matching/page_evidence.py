@@ -41,7 +41,7 @@ _PIECE = re.compile(rf"<[^<>\s][^<>]*>|[{CJK}]|[^\s<>|{CJK}]+")
 _BLANK_WIDTH = 0.12  # heights of a line: what is wider between two words is a blank that can be seen
 _HYPHENS = ("-", "\xad", "\u2010", "\u2011")
 _STRANGE = re.compile("[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
-"""Characters without meaning: nobody can say what the word is in which they stand."""
+"""Characters without meaning: the word that contains them is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def compare(seen: SeenPage, prediction: Prediction, text: str | None = None) -> 
 
 
 def _page_atoms(seen: SeenPage, asked: Sequence[Box] | None) -> Iterator[PageAtom]:
-    """Yield the visible words; nobody asks for running heads, what is outside of boxes, and what has no
+    """Yield the visible words, without running heads, words outside of boxes, and what has no
     meaning.
     """
     shown = [word for word in seen.words if word.shown]

@@ -6,9 +6,9 @@ whole blocks may stand elsewhere; what lies between two words that both sides ha
 characters, so that hyphens and ligatures make no difference. A lost or added blank does, where the page shows
 it and the script uses blanks.
 
-A kept word has moved if it stands before what it follows on the page, or among strangers. The order of blocks
-is asked for only where the place on the page and the order of the file agree, so that tables may be read by
-rows or by columns. Turned text is put in order by itself, turned back.
+A kept word has moved if it stands before what it follows on the page, or among unrelated words. The order of
+blocks is asked for only where the place on the page and the order of the file agree, so that tables may be
+read by rows or by columns. Turned text is put in order by itself, turned back.
 """
 
 import re
@@ -153,8 +153,8 @@ def compare_words(
 ) -> WordComparison:
     """Compare the visible words of a page, in the order of the file, with those of an output.
 
-    Nobody can see the `hidden` words of its text layer; those `beside` belong to the page without being its
-    text, and nobody asks for them.
+    The `hidden` words of its text layer are invisible; those `beside` belong to the page without being its
+    text, and are not required.
     """
     page, said = page[:MAX_WORDS], said[:MAX_WORDS]
     output, gaps = [atom.text for atom in said], [atom.gap for atom in said]
@@ -354,7 +354,7 @@ def _alter(found: WordComparison) -> None:
             if found.of_output[j] is not WordStatus.INVENTED or is_number(word) != is_number(said):
                 continue
             if is_number(word):
-                # Nobody asks for a page number: what stands in its place must resemble it to be no invention.
+                # A page number is not required; a word in its place that differs counts as invented.
                 is_other = not found.page[i].edge or (len(word) == len(said) and _differ_by_one(word, said))
             else:
                 is_other = Indel.normalized_similarity(word, said) >= _ALIKE

@@ -141,9 +141,9 @@ def guarded(metric: Metric[Any], scoring: Callable[[], Score]) -> Score:
             why = f"The metric's value is {score.value}, outside of {low:g} to {high:g}"
     except (Exception, SystemExit) as error:  # a failure is data
         said = " ".join(str(error).split())[:1000]
-        why = f"The metric broke ({type(error).__name__}{f': {said}' if said else ''})"
+        why = f"The metric failed ({type(error).__name__}{f': {said}' if said else ''})"
     owner = type(metric).__module__
-    remedy = "please report it with this pair" if owner.startswith("parsemark.") else f"mend {owner}"
+    remedy = "please report it with this pair" if owner.startswith("parsemark.") else f"fix {owner}"
     return Score(str(metric), None, Status.METRIC_FAILED, message=f"{why}; {remedy}")
 
 

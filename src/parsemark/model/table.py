@@ -72,7 +72,7 @@ class PlainRows(NamedTuple):
 
     texts: tuple[tuple[str, ...], ...]
     header_rows: int | None
-    """How many leading rows are headers; None where nobody says."""
+    """Number of leading header rows; None if unknown."""
 
 
 @dataclass(frozen=True)

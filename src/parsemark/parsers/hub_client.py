@@ -99,7 +99,7 @@ def _fetch_repository(request: Mapping[str, Any]) -> None:
         about = get_hf_file_metadata(url, retry_on_errors=True)
         headers = build_hf_headers()
         if urlsplit(about.location).netloc != urlsplit(url).netloc:
-            headers.pop("authorization", None)  # a token is given to nobody but the hub
+            headers.pop("authorization", None)  # only the hub gets the token
         _fetch_file(about.location, path, headers, item.size, hashes)
 
 

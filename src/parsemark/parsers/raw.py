@@ -66,7 +66,7 @@ def _read(raw: bytes, sample: str, parser: str) -> Prediction:
 
 
 def _tables_of(content: str, kind: str) -> tuple[tuple[Element, ...], str | None]:
-    """Return the tables of a text; one over a limit costs itself, and what it was is said."""
+    """Return the tables of a text; one over a limit is left out with a message."""
     hint = kind if kind in ("html", "latex") else None  # Markdown and text may hold anything
     try:
         tables, message = read_tables(content, hint), None
@@ -89,7 +89,7 @@ def _tables_of(content: str, kind: str) -> tuple[tuple[Element, ...], str | None
 
 
 def _read_elements(data: Any) -> tuple[tuple[Element, ...], str | None]:
-    """Return the elements; a table whose markup is over a limit costs its cells, and what it was is said."""
+    """Return the elements; a table whose markup is over a limit loses its cells, with a message."""
     if not isinstance(data, list):
         raise FormatError("the output has no list of elements")
     if len(data) > MAX_ELEMENTS:

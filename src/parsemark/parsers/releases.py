@@ -179,7 +179,7 @@ def _why(name: str, package: str, version: str, error: ParserError) -> str:
         return f"{name} cannot be installed: the package index cannot be reached."
     if version and f"no version of {package.lower()}" in said.lower() and not _NO_BUILD.search(said):
         listing = f"`parsemark parsers versions {name.partition('@')[0]}` lists them"
-        return f"{name}: there is no release {version} of {package} for this Python; {listing}."
+        return f"{name}: {package} has no release {version} for this Python; {listing}."
     if _NO_BUILD.search(said):
         return f"{name} must be built here, and that fails: {last_line(error)}"
     return f"{name} cannot be installed: {last_line(error)}"
@@ -233,7 +233,7 @@ def usable_parsers(
 def repository(folder: Path) -> Path:
     """Return the root of the working copy that a folder lies in; raise UsageError if it lies in none."""
     if not folder.is_dir():
-        raise UsageError(f"There is no folder {folder}.")
+        raise UsageError(f"{folder} is not a folder.")
     try:
         return Path(_git(folder, "rev-parse", "--show-toplevel").strip())
     except ParserError as error:

@@ -112,7 +112,7 @@ class WorkerSession:
         self, what: str, deadline: float, options: Mapping[str, OptionValue], **wanted: str | int
     ) -> Answer:
         self._asked += 1
-        # Not a number that could be guessed: nobody answers a question that was not read.
+        # Not a guessable number: a worker cannot answer a request that it has not read.
         request_id = secrets.token_hex(8)
         request = json.dumps({"id": request_id, **wanted, "options": dict(options)})
         self._write(request.encode() + b"\n", deadline, what)

@@ -27,7 +27,7 @@ class PageShape(NamedTuple):
 
     width: float
     height: float
-    rotation: int | None = None  # None where nobody asked
+    rotation: int | None = None  # None if not requested
 
 
 @contextmanager

@@ -40,7 +40,7 @@ TRAITS = {
 UNREADABLE, DAMAGED, WHOLE, OTHER_FILE = "unreadable", "damaged", "whole", "no PDF"
 NO_LAYER, BLANK, DOUBTFUL, TRUSTED = "none (scan)", "blank page", "doubtful", "text"
 IN_NO_SCORE = "in no score and no count of failures"
-"""What is said everywhere of a file that cannot be opened and has no truth."""
+"""Text used for a file that cannot be opened and has no truth."""
 BROKEN: Kinds = {"file": UNREADABLE}  # all that is known of a page that cannot be opened
 NO_PDF: Kinds = {"file": OTHER_FILE}
 """The same of a file that does not begin as PDFs do: an error in words is the right answer to it."""

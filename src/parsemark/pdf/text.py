@@ -181,7 +181,7 @@ def _words(pdf: Path, page_number: int, _modified: int) -> tuple[PageWord, ...]:
 def is_raised(text: str, ink: Edges, body: Edges, before: Iterable[tuple[str, Edges, Edges]]) -> bool:
     """Return whether a glyph is a superscript: smaller and higher than those before it, or a digit drawn so.
 
-    Its `body` is its box with the room that its font gives it; where nobody knows that, its ink. Of the
+    Its `body` is its box with the room that its font gives it; if that is unknown, its ink. Of the
     glyphs `before` it in its word the last one comes first.
     """
     size, high = body[3] - body[1], ink[3] - ink[1]

@@ -6,7 +6,8 @@ transparent, as light as paper, or below something opaque that is painted later.
 beside the page, of no size, of the colour of its ground, covered, or in a layer that is switched off is not
 seen, whatever the reason. Where the layer cannot be trusted (scans, drawn letters, fonts whose characters
 mean something else), OCR may say what is there, in scripts that it has a model for. Where layer and OCR
-disagree and neither is clearly wrong, nobody can say. Text inside of a picture on a page is not known.
+disagree and neither is clearly wrong, the content is unknown. Text inside of a picture on a page is not
+known.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 LOOK_DPI = 72
-CONTRAST = 12  # of 255: what differs by less from its ground, nobody sees
+CONTRAST = 12  # of 255: a smaller difference from the ground is invisible
 _FAINT, _LIGHT = 26, 230
 """Opacity up to which, and colour from which on, text must show by itself that it is painted."""
 _MAX_DEPTH, _MAX_OBJECTS = 8, 100_000
@@ -134,7 +135,7 @@ def _seen_page(pdf: Path, page_number: int, _modified: int, ocr: bool) -> SeenPa
 
 
 def _checked(pdf: Path, page_number: int, page: SeenPage, within: Sequence[Box]) -> SeenPage:
-    """Return the page as its layer has it if OCR agrees, as OCR reads it if not; as nobody can say in
+    """Return the page as its layer has it if OCR agrees, as OCR reads it if not; as unknown in
     between.
     """
     picture = render_page(pdf, page_number, OCR_DPI)
@@ -147,7 +148,7 @@ def _checked(pdf: Path, page_number: int, page: SeenPage, within: Sequence[Box])
             return page
         if agree > _LIES:
             return replace(page, source="none", why="its text layer and OCR disagree")
-        page = replace(page, why="its text layer says something else than its picture")
+        page = replace(page, why="its text layer contradicts its picture")
     else:
         read, sure = read_picture(picture)
         if read and sure < _SURE_SHARE:
@@ -378,7 +379,7 @@ def _doubt(words: Sequence[LayerWord], pictures: Sequence[Edges], area: float, i
     if is_read or (not n_shown and covered >= _WHOLE_SHARE * area):
         return IS_PICTURE
     if not n_shown and ink > _INK:
-        return "what the page shows is no text"
+        return "the page shows no text"
     letters = "".join(word[0] for word in words if word[3])
     strange = sum(c == "\ufffd" or c < " " or "\ue000" <= c <= "\uf8ff" for c in letters)
     signs = [c for c in letters if c not in _LEADERS]

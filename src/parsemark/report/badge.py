@@ -26,7 +26,7 @@ def badge_svg(
     """Return the badge of a parser (which may be left out where the run has one) by a figure, by default the
     primary one.
 
-    `link` is where it leads: the bundle that anybody can verify. A `bundle` of the run is scored anew, and
+    `link` is where it leads: the bundle that others can verify. A `bundle` of the run is scored again, and
     the badge says that it was verified. UsageError: the run has no such parser or figure, the link is none of
     the web, or the bundle does not verify, or is of another corpus or other outputs.
     """

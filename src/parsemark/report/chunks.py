@@ -53,7 +53,7 @@ SMALL_JSON = 200_000  # up to this length the stored JSON is passed on as it is
 def prediction_json(stored: str) -> str:
     """Return the JSON of a stored prediction or truth, cut down where it is too large, as text.
 
-    Cut texts end with how much is missing, so that nobody takes the rest for the whole.
+    Cut texts end with how much is missing, so that the rest is not taken for the whole.
     """
     if len(stored) <= SMALL_JSON and "NaN" not in stored and "Infinity" not in stored:
         return stored

@@ -64,7 +64,7 @@ def build_board(
     """Write the site of bundles, or folders of them, to a folder that is new, empty, or an older board, which
     is replaced.
 
-    `corpora` give the truth for `verify`, which scores every bundle anew (one that does not verify is not
+    `corpora` give the truth for `verify`, which scores every bundle again (one that does not verify is not
     shown), and the pictures of pages in reports, written for every leaderboard with `reports`.
     """
     _old_board(out)
@@ -237,10 +237,10 @@ def _warning(entry: Entry, summary: Summary, leaderboard: Leaderboard) -> str:
     best = info.top if info.higher_is_better else 0.0
     said = []
     if entry.is_imported:
-        said.append("Outputs that were made elsewhere: nothing here says what made them.")
+        said.append("Imported outputs, of unknown origin.")
     for other in leaderboard.disputes(entry):
         where = other.submission.path.name
-        said.append(f"{where} says that the same code is version {other.version}: one of both is wrong.")
+        said.append(f"{where} states version {other.version} for the same code: one of both is wrong.")
     if entry.parser.confined is False:
         said.append("It was not confined: it could have read the truth.")
     value = None if figure is None or not figure.n else figure.value

@@ -68,8 +68,8 @@ class LeaderboardTable:
 
 
 RANK_DEFINITION = (
-    "The places that the data allow on documents like these: a parser is ahead of another where the "
-    "simultaneous 95 % confidence interval of their difference excludes 0. "
+    "Possible ranks on documents like these: a parser is ahead of another if the simultaneous 95 % "
+    "confidence interval of their difference excludes 0. "
     f"“Equivalent” means that the interval lies within ±{EQUIVALENCE_MARGIN:g} (of a range of 1); "
     "“not resolved”, statistically indistinguishable. For a selection of pages: the plain order."
 )
@@ -139,7 +139,7 @@ def _plain_ranks(headline: FigureInfo, figures: Figures) -> dict[str, Rank]:
     known = {name: own[headline.name].value for name, own in figures.items() if headline.name in own}
     values = {name: sign * value for name, value in known.items() if value is not None}
     if headline.worst is not None and all(value == sign * headline.worst for value in values.values()):
-        return {}  # nobody earned anything, so nobody is first
+        return {}  # all scores are 0, so there is no leader
     places = {name: 1 + sum(other > value for other in values.values()) for name, value in values.items()}
     return {name: Rank(place, str(place)) for name, place in places.items()}
 

@@ -313,7 +313,7 @@ def run_tables(paths: Sequence[Path], protocol: str | None = None) -> RunTableSe
     sources = [RunSource(Run.open(path), spec) for path in paths]
     if len({(s.summary.protocol, s.summary.comparability) for s in sources}) > 1:
         named = "; ".join(f"{s.run.path}: {s.summary.protocol} ({s.summary.comparability})" for s in sources)
-        raise UsageError(f"The runs were scored in different ways and cannot stand in one table. {named}")
+        raise UsageError(f"The runs were scored in different ways and cannot share one table. {named}")
     found = tables_of(sources[0]) if len(sources) == 1 else beside_each_other(sources)
     keys = {table.key for table in found}
     needs = sources[0].drawing.paper_table_needs

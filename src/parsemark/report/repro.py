@@ -188,7 +188,7 @@ def _readable(raw: bytes) -> tuple[str, str | bytes]:
 def _readme(run: Run, record: ParseRecord, spec: str) -> str:
     entry = run.manifest.parser(record.parser)
     versions = ", ".join(f"{k} {v}" for k, v in entry.versions.items()) if entry else ""
-    lines = [f"# {record.parser} on {record.sample}", "", f"Versions: {versions or 'not told'}."]
+    lines = [f"# {record.parser} on {record.sample}", "", f"Versions: {versions or 'unknown'}."]
     if record.error:
         lines += ["", f"It failed ({record.status}): {one_line(record.error, 300)}"]
     source = ScoredRun(run)
@@ -202,7 +202,7 @@ def _readme(run: Run, record: ParseRecord, spec: str) -> str:
         lines += ["", f"{figure.label} on this page: {rounded(value)} ({source.summary.protocol})."]
     lines += [
         "",
-        "- `page.pdf`: the page; `truth.html`: what is on it; `output.*`: what the parser gave;",
+        "- `page.pdf`: the page; `truth.html`: its truth; `output.*`: the parser's output;",
         "  `differences.diff`: from the truth to the output, cell by cell; `*.py`: the worker.",
         "",
         "Show it again:",

@@ -8,7 +8,7 @@
     raw/<sha256>                    what parsers returned, byte for byte
     protocols/NAME/matches.jsonl    and scores.jsonl, summary.json
 
-A bundle comes from strangers. So it is never unpacked by the names that it gives: only members that a bundle
+A bundle is untrusted input. So it is never unpacked by the names that it gives: only members that a bundle
 can have are read, by their places in this list, within limits, and written to places that we name. Tables are
 lines of JSON and not Parquet, so that what is read never takes much more memory than its stated size.
 """

@@ -172,8 +172,8 @@ class Run:
             asked = f" by {protocol}" if protocol else ""
             if self.is_baseline:
                 raise StoreError(
-                    f"{self.path} is a baseline that has not been scored{asked}. Score the run that it was "
-                    f"made of, then save it again: parsemark gate RUN --save {self.path}"
+                    f"{self.path} is a baseline that has not been scored{asked}. Score the original "
+                    f"run, then save it again: parsemark gate RUN --save {self.path}"
                 ) from error
             raise StoreError(
                 f"{self.path} has not been scored{asked} yet. Do that with: parsemark score {self.path}"
@@ -182,7 +182,7 @@ class Run:
         except (OSError, ValueError) as error:
             raise StoreError(
                 f"{path} cannot be read: {' '.join(str(error).split())[:200]}. "
-                f"Make it anew with: parsemark score {self.path}"
+                f"Make it again with: parsemark score {self.path}"
             ) from error
 
 
@@ -234,7 +234,7 @@ def _quoted(text: str) -> str:
 def query_run(path: Path, sql: str) -> QueryResult:
     """Run SQL in which `samples`, `parses`, `predictions`, `matches` and `scores` are tables.
 
-    `matches` and `scores` hold the rows of all protocols, told apart by their column `protocol`. The run
+    `matches` and `scores` hold the rows of all protocols, distinguished by the column `protocol`. The run
     itself is never changed: its files are read through views.
     """
     with needed_for("parsemark query"):

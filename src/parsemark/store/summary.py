@@ -119,7 +119,7 @@ class Verdict(FrozenModel):
 
     @property
     def is_level(self) -> bool:
-        """Return whether the figures are the same and the documents do not say more: nobody is ahead."""
+        """Return whether the figures are equal and the documents show no difference: no parser is ahead."""
         return self.state == "not_resolved" and self.difference is not None and abs(self.difference) < 1e-12
 
     def undecided(self) -> Verdict:

@@ -155,7 +155,7 @@ class TableFiles:
         if name in ("samples", "parses"):
             remedy = "Delete it and give the command that made the run again; the cache still has the pages"
         else:
-            remedy = f"Make it anew with: parsemark score {self.path}"
+            remedy = f"Make it again with: parsemark score {self.path}"
         reason = " ".join(why.split())[:200].rstrip(".")
         return StoreError(f"{path} is damaged: {reason}. {remedy}")
 

@@ -134,7 +134,7 @@ def leave_namespaces(*, network: bool = False) -> bool:
 
 def keep_other_files(write: list[str], *, hidden: list[str]) -> bool:
     """Mount everything read-only in this namespace but `/dev/shm` and some folders, and empty folders over
-    `hidden`; False if that cannot be. Of what is read-only nobody can change owner, times or attributes.
+    `hidden`; False if that cannot be. Owner, times and attributes of read-only files cannot be changed.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     for folder in hidden:  # sockets of the system's services

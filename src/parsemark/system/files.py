@@ -162,7 +162,7 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def shared(path: Path) -> Iterator[Callable[[], bool]]:
-    """Hold a lock file with others; gives what says whether nobody else does: then others wait for us."""
+    """Hold a shared lock file; yield a function that returns whether no other process holds it."""
     with _held(_open(path), fcntl.LOCK_SH) as handle:
         yield lambda: _try_exclusive(handle)
 

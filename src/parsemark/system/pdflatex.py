@@ -1,4 +1,4 @@
-"""Compiles LaTeX that nobody has read: no shell, no files but its own, bounded time, memory and output.
+"""Compile untrusted LaTeX: no shell, no files but its own, bounded time, memory and output.
 
 Three walls, each of which holds alone against most of what a source can try: pdfTeX's own settings
 (`-no-shell-escape`, `openin_any=p`, `openout_any=p`, no font-making scripts), resource limits and Landlock

@@ -30,7 +30,7 @@ class ScratchFolder:
     def __init__(self, prefix: str, folder: Path | None = None) -> None:
         remove_abandoned(prefix, folder)
         self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=folder))
-        # The mark gets its name when it is held: between the two nobody may take the folder for abandoned.
+        # The mark gets its name when it is held: in between, no process may take the folder for abandoned.
         unheld = self.path / f"{_HELD}-soon"
         self._handle = os.open(unheld, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         hold(self._handle)

@@ -4,7 +4,7 @@ Agreement is Kendall's tau-b of two protocols' figures over the parsers, with a 
 Disagreement is (1 − tau) / 2: without ties the share of pairs of parsers that two protocols order
 differently. It is assigned step by step, each step making the two protocols more alike: the pages that both
 count, outputs in one spelling, the kinds of truth that both look at. What is left is of matching and measure.
-These are told apart where both match tables by a rule that `tables` knows: its one measure under either rule
+These are separated where both match tables by a rule that `tables` knows: its one measure under either rule
 says how many pairs of parsers the matching alone turns round, and what then is left is of the measures. The
 shares add up to the whole; one is negative where making them alike sets them apart.
 """
@@ -35,7 +35,7 @@ SOURCES = {
     "serialisation": "How outputs are written: newlines, tables as HTML or Markdown, delimiters of formulas.",
     "kinds": "The protocols look at different kinds of truth: text, tables, headings, order, formulas.",
     "matching": "Which table of an output answers which true one: one measure under the rules of both.",
-    "measures": "What is left when all that is alike: the measures themselves, and how text is matched.",
+    "measures": "The rest: the measures themselves, and the matching of text.",
 }
 
 
@@ -76,7 +76,7 @@ class BoardAgreement:
         there = f"{counted(len(self.parsers), 'parser')} and {counted(self.n_documents, 'document')}"
         return (
             f"Beware: these are {there}. With fewer than {FEW_PARSERS} parsers or {FEW_DOCUMENTS} documents "
-            "such intervals say little."
+            "such intervals are unreliable."
         )
 
     def firsts(self) -> dict[str, list[str]]:
@@ -192,7 +192,7 @@ def _boards(run: Run) -> tuple[Boards, Boards, BoardsByRule]:
         primary = summary.primary
         chosen = summary.settings.get("match", "") if protocol.matching_rules else ""
         board = _Board(protocol, figures, primary, tables.parsers, documents, chosen)
-        # One that does not tell parsers apart, as it has no truth here, ranks nobody.
+        # A protocol without truth here ranks no parser.
         values = board.draws()[0] if primary in figures else np.zeros(1)
         if len(np.unique(np.round(values[np.isfinite(values)], 12))) < 2:
             continue

@@ -238,7 +238,7 @@ def compare_in_tables(
         raise UsageError(
             f"{name} returns nothing that {summary.protocol} scores; it has scores from: {scored}."
         )
-    # A ranking leaves out parsers without a value, and has no verdicts where nobody earned anything.
+    # A ranking leaves out parsers without a value, and has no verdicts if all scores are 0.
     verdicts = [rank(f).verdict(a, b) or verdicts_on_pairs(f, [(a, b)])[0] for f in compared]
     if summary.ranking.is_incomplete:
         undecided = _comparison(compared, [verdict.undecided() for verdict in verdicts], a, b)
@@ -286,7 +286,7 @@ def require_comparable(old: Summary, new: Summary) -> None:
             choices = " or ".join(f"--protocol '{spec}'" for spec in specs)
             raise UsageError(
                 f"The runs cannot be compared: {what} was {before} and is {after}. Score both the same way, "
-                f"parsemark score RUN {choices}, and say so here, too."
+                f"parsemark score RUN {choices}, and give the same options here."
             )
 
 

@@ -111,7 +111,7 @@ def gate_runs(
         wanted = [name for name in wanted if name not in (BEYOND_CHANCE, WORSE)]
         wanted += [LOST] if limits.max_lost_tables is not None else []
         wanted += [title for _, title, _ in limits.ratios]
-        skipped = [Skipped(p, name, "there is no old run") for p in chosen for name in wanted]
+        skipped = [Skipped(p, name, "the old run is missing") for p in chosen for name in wanted]
         alone = check_alone(side, limits, chosen)
         return GateResult(tuple(alone), (*notes, *map(str, skipped)), tuple(skipped))
     require_same_corpus(old, new)

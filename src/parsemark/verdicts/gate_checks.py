@@ -135,7 +135,7 @@ class GateSide:
     summary: Summary
     tables: RunTables
     errors: pl.DataFrame | None = None
-    """Errors by type and element (`errors.SCHEMA`); None where nobody looked for them."""
+    """Errors by type and element (`errors.SCHEMA`); None if they were not computed."""
 
     @classmethod
     def of(cls, run: Run, protocol: str | None) -> GateSide:
@@ -346,7 +346,7 @@ def _lost_table_checks(
         lost, gained = ([place for place in places if place[0] not in left_out] for places in (lost, gained))
         limit = OFFSET * len(gained)
     pages = tuple(f"{s}: table {t}, {failing.get(s, 'not found')}" for s, t in lost)
-    found = f"{len(lost)} of {len(before)}, {len(gained)} found anew"
+    found = f"{len(lost)} of {len(before)}, {len(gained)} newly found"
     allowed = _BALANCE if limits.max_lost_tables is None else f"≤ {limit}"
     yield GateCheck(parser, LOST, len(lost) <= limit, found, allowed, pages)
 

@@ -249,7 +249,7 @@ def builtin_worker(name: str) -> str | None:
 def join_leaderboard(
     leaderboard: Leaderboard, entries: Mapping[str, Entry], folder: Path, corpora: Sequence[Corpus] = ()
 ) -> Run:
-    """Make one run of the entries of a leaderboard, by the names that they get in it, summarised anew.
+    """Make one run of the entries of a leaderboard, by the names that they get in it, summarised again.
 
     PDFs and truths come from the corpora if the leaderboard's is among them.
     """

@@ -15,10 +15,10 @@ from parsemark.stats.intervals import FEWEST_DOCUMENTS
 from parsemark.store import ParseRecord, Run
 from parsemark.store.summary import Summary, Verdict
 
-WEAK_BY = 0.1  # how far below its own score a parser is on pages that it is said to fail on
+WEAK_BY = 0.1  # how far a parser's score on a page type must be below its own score to be reported
 _MOST_KINDS = 2
-FEWEST = 5  # pages or elements of a kind before something is said of it
-MOST_LABELS = 1_000  # more documents than this nobody labels
+FEWEST = 5  # minimum pages or elements of a type to report it
+MOST_LABELS = 1_000  # more documents than this are not worth suggesting
 MILLION = 1_000_000
 
 

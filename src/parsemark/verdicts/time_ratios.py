@@ -85,8 +85,8 @@ def timing_between(old: Run, new: Run) -> Timing:
         told = "; ".join(f"{key} {before.machine[key]} and {now.machine[key]}" for key in differ)
         least = math.exp(1.64 * HARDWARE_NOISE)
         note = (
-            f"The runs are of different machines ({told}): only a ratio over about {least:.1f} shows. Run an "
-            "unchanged parser beside yours in both, and times are compared relative to it."
+            f"The runs are from different machines ({told}): only ratios over about {least:.1f} are "
+            "detectable. Run an unchanged parser in both runs to compare times relative to it."
         )
     else:
         note = (
@@ -170,9 +170,7 @@ def timed_again(old: Run, new: Run, parsers: Sequence[str], n_pages: int, timing
         else:
             notes.append(f"{name}@{version} and {name} were timed here, in turns on {len(pages)} pages.")
             if now.fingerprint != checked[name].fingerprint:
-                notes.append(
-                    f"{name} is no longer what the new run was made with: it was timed as it is now."
-                )
+                notes.append(f"{name} has changed since the new run: the current version was timed.")
     recorded = [timing.note] if timing.note and len(found) < len(parsers) else []
     return replace(timing, again=found, note=" ".join([*recorded, *notes]))
 

@@ -115,7 +115,9 @@ class Database:
                     future.set_exception(error)
                 self._writer.execute("RELEASE one")
             self._writer.execute("COMMIT")
-        except sqlite3.Error as error:  # the disk is full, or the file is gone: nobody hears that it was kept
+        except (
+            sqlite3.Error
+        ) as error:  # the disk is full, or the file is gone: do not confirm that it was saved
             if self._writer.in_transaction:
                 self._writer.execute("ROLLBACK")
             for _, future in batch:

@@ -134,7 +134,7 @@ async def _serve_asset(request: Request) -> Response:
     name = request.path_params["name"]
     data = _asset(name)
     if data is None:
-        return PlainTextResponse("There is no such file.", 404)
+        return PlainTextResponse("This file does not exist.", 404)
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     return Response(data, media_type=kind, headers={"cache-control": "max-age=300"})
 

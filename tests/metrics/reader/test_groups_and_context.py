@@ -135,7 +135,7 @@ def test_exchanged_axes_cost_more_than_lost_ones() -> None:
     flat = markdown([["Predicted", "Actual Wolf", "Actual Dog", "Actual Fox"], *COUNTS])
     assert value(CONFUSED, flat) < lost - 1.5
     assert value(CONFUSED, axes("Predicted", "Actual")) > 9.5
-    assert "“Actual” stands over column “Predicted / Wolf”, where “Predicted” belongs" in told(
+    assert "“Actual” is above column “Predicted / Wolf”, where “Predicted” belongs" in told(
         CONFUSED, axes("Actual", "Predicted")
     )
 

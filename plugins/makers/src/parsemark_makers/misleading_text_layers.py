@@ -75,7 +75,7 @@ class Misleading(Maker):
     needs_corpus: ClassVar[bool] = True
 
     kinds: tuple[str, ...] = option(
-        f"What is wrong with the text layer, in turn by document: {', '.join(KINDS)}.", KINDS[:6]
+        f"Error of the text layer, alternating by document: {', '.join(KINDS)}.", KINDS[:6]
     )
 
     def __post_init__(self) -> None:

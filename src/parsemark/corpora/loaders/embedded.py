@@ -139,7 +139,7 @@ def _samples(origin: str, pdf: Path, where: str, remarks: list[Remark]) -> Itera
 
 
 def _visible(pdf: Path, page: TaggedPage) -> Iterator[Element]:
-    """Yield the elements of a page, without those of which no word can be seen: nobody should return them."""
+    """Yield the elements of a page, without those that have no visible word: no parser should return them."""
     seen = seen_page(pdf, page.number)
     words = seen.words if seen.source == "layer" else ()
     for element in page.elements:

@@ -84,7 +84,7 @@ class _Label:
 
     @property
     def is_of_tables(self) -> bool:
-        """Return whether it holds tables, and nothing else is said about the page."""
+        """Return whether it holds only tables, without other content of the page."""
         holds_tables = self.path.suffix.lower() in FORMATS and not self.no_tables
         return self.table is not None or (holds_tables and not self.is_markdown)
 
@@ -179,7 +179,7 @@ def _how_to_read(files: Sequence[Path]) -> str:
 
 
 def _documents(place: Path, remarks: list[Remark]) -> list[_Document]:
-    """Return the PDFs of a folder, or one PDF and its neighbours, with the files that speak of them."""
+    """Return the PDFs of a folder, or one PDF and its neighbours, with the files about them."""
     if place.is_file() and place.suffix.lower() != ".pdf":
         like = "is a PDF: name it so" if _is_pdf(place) else "is none"
         raise CorpusError(f"{place} is not named as a PDF is (.pdf), and {like}.{_how_to_read([place])}")
@@ -250,7 +250,7 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
             if path.suffix.lower() in (*FORMATS, PAGE_SUFFIX, f".{NO_TABLES}"):
                 stem = _PAGE_OF.sub("", path.stem)
                 pdf = path.with_name(f"{stem}.pdf").relative_to(root).as_posix()
-                remarks.append(Remark(where, f"looks like truth, but there is no {pdf}."))
+                remarks.append(Remark(where, f"looks like truth, but {pdf} is missing."))
         elif _is_pdf(path):
             said = f"is a PDF that is not named so. To have it read, name it {path.name}.pdf."
             remarks.append(Remark(where, said))
@@ -302,7 +302,7 @@ def _samples(
         shapes = page_shapes(document.pdf)
     except PdfError as error:
         is_pdf = names_itself_pdf(document.pdf)
-        tried = "; a run counts which parsers survive it" if is_pdf else ", for it is no PDF"
+        tried = "; a run counts which parsers survive it" if is_pdf else ", because it is not a PDF"
         said = f"is {IN_NO_SCORE}{tried}: {error}"
         remarks.append(Remark(f"{document.name}.pdf", said))
         broken.append(Sample(page_id(document.name, 1), document.name, 1, None, document.pdf))

@@ -270,7 +270,7 @@ class LaidBlock:
     cells: list[tuple[int, int, int, int, bool | None, int | None]] = field(default_factory=list)
     """Row, column, spans, whether it is a header, and its piece, of each cell."""
     is_placed: bool = False
-    unknown: int = 0  # cells of which nobody knows what they show
+    unknown: int = 0  # cells whose shown text is unknown
 
     @property
     def letters(self) -> str:

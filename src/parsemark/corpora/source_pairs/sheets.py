@@ -16,7 +16,7 @@ from lxml import etree
 from parsemark.errors import CorpusError
 from parsemark.formats.limits import MAX_COLUMNS, MAX_GRID
 
-NO_VALUE = "\ufffc"  # what a cell shows whose formula has no stored value: nobody knows without computing it
+NO_VALUE = "\ufffc"  # shown text of a cell whose formula has no stored value: unknown without computing it
 _MERGED = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7}):\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 _LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|_.|\*.')
 _NUMBER = re.compile(

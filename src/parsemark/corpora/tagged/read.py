@@ -362,7 +362,7 @@ def _finish(
         (unreadable, everything, "glyphs without Unicode"),
         (large, {str(Category.TABLE)}, "a picture that may show a table"),
         (loose_pictures, {str(Category.FIGURE)}, ""),
-        (_in_columns(page.elements), {str(Category.TABLE)}, "texts in rows and columns that are no table"),
+        (_in_columns(page.elements), {str(Category.TABLE)}, "texts in rows and columns that are not a table"),
         ("Table" not in roles, {str(Category.TABLE)}, ""),  # tab stops set tables too
         ("Formula" not in roles, {str(Category.EQUATION_ISOLATED)}, ""),
         (not any(_CATEGORIES.get(role) is Category.TITLE for role in roles), {str(Category.TITLE)}, ""),

@@ -43,8 +43,8 @@ def missing_span(page: OwnedPage, table: Table, box: Box) -> str | None:
         turned = [replace(cell, box=cell.box and _turned(cell.box)) for cell in cells]
         rows = _axis(turned, table.n_rows, table.n_cols, list(map(_turned, near)))
         found, _ = _unruled(rows, full)
-        return None if found is None else f"no line stands below row {found[0] + 1} in column {found[1] + 1}"
-    return None if found is None else f"no line stands right of column {found[0] + 1} in row {found[1] + 1}"
+        return None if found is None else f"no line is below row {found[0] + 1} in column {found[1] + 1}"
+    return None if found is None else f"no line is right of column {found[0] + 1} in row {found[1] + 1}"
 
 
 def missing_column(page: OwnedPage, table: Table, box: Box) -> str | None:

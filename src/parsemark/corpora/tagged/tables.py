@@ -325,11 +325,11 @@ def _raise_unless_beside(slots: Sequence[_Slot], ends: Ends) -> None:
     ordered = sorted((s.row, s.col, low) for s, low, _ in places)
     for (row, _, first), (other, _, second) in pairwise(ordered):
         if row == other and second < first:
-            raise RefusedError(f"the cells of row {row + 1} stand in another order than their tags")
+            raise RefusedError(f"the cells of row {row + 1} are in another order than their tags")
     bad = _crossing([(s.col, s.col + s.colspan, low, high) for s, low, high in places])
     if bad is not None:
         raise RefusedError(
-            f"its columns overlap: text of column {bad} or before it stands under a later column, "
+            f"its columns overlap: text of column {bad} or before it is under a later column, "
             "so a span or a cell is missing"
         )
 
@@ -338,7 +338,7 @@ def _raise_unless_below(slots: Sequence[_Slot]) -> None:
     inks = [_extent((p * _PAGE + box.y0, p * _PAGE + box.y1) for p, box in s.boxes) for s in slots]
     bad = _crossing([(s.row, s.row + s.rowspan, *own) for s, own in zip(slots, inks, strict=True)])
     if bad is not None:
-        raise RefusedError(f"its rows overlap: text of row {bad} or before it stands beside a later row")
+        raise RefusedError(f"its rows overlap: text of row {bad} or before it is beside a later row")
 
 
 def _extent(ends: Iterable[tuple[float, float]]) -> tuple[float, float]:
@@ -394,7 +394,7 @@ def _raise_if_foreign(page: OwnedPage, part: TablePart, own: set[int]) -> None:
     foreign = [k for k in others if is_ink(page, k) and part.box.holds_centre(page.glyphs[k].box)]
     if foreign:
         words = "".join(page.glyphs[k].text for k in foreign[:30])
-        raise RefusedError(f"text stands between its cells that is in none of them: {words!r}")
+        raise RefusedError(f"text between its cells is in none of them: {words!r}")
 
 
 def _raise_if_continued(content: DocumentContent, part: TablePart, head: Box | None) -> None:
@@ -418,7 +418,7 @@ def _raise_if_continued(content: DocumentContent, part: TablePart, head: Box | N
     for where, around in places.items():
         if near := [glyph.text for glyph in others if around.intersection_area(glyph.box) > 0]:
             words = "".join(near[:30])
-            raise RefusedError(f"text stands right {where} it that is in no element: {words!r}")
+            raise RefusedError(f"text right {where} it is in no element: {words!r}")
 
 
 def _with_repeated_heads(

@@ -216,7 +216,7 @@ def follow_truth(run: Run, events: Events | None = None) -> bool:
     """
     events, known = events or Events(), run.manifest.corpus
     if not known.spec or not run.manifest.origin or run.manifest.origin != origin_mark():
-        return False  # nobody else says what is read here
+        return False  # nothing else declares what is read here
     try:
         corpus = load_corpus(known.spec)
         if corpus.hash == known.hash or corpus.name != known.name:
@@ -228,7 +228,7 @@ def follow_truth(run: Run, events: Events | None = None) -> bool:
     files = dict(zip(stored["sample"], stored["pdf_sha256"], strict=True))
     if {row["sample"]: row["pdf_sha256"] for row in rows} != files:
         events.note(
-            f"{known.spec} has other pages than this run, so its truth is not looked at. Parse what is new: "
+            f"{known.spec} has other pages than this run, so its truth is not used. Parse the new pages: "
             f"parsemark bench --corpus {shlex.quote(known.spec)} --out {shlex.quote(str(run.path))}"
         )
         return False

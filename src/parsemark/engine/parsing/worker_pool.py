@@ -118,7 +118,7 @@ class ParsePool:
         names = deque(name for name, jobs in plan.jobs.items() if jobs)
         try:
             for _ in range(min(_INSTALLS_AT_ONCE, len(names))):
-                # Nobody waits for them: what they have started ends with this process, or by its own time.
+                # Do not wait for them: what they started ends with this process, or by its own time limit.
                 threading.Thread(target=self._guard, args=(self._install_all, names), daemon=True).start()
             for thread in threads:
                 thread.start()

@@ -305,7 +305,7 @@ def _score(
     failed = replace(prediction, status=Status.METRIC_FAILED, elements=(), text=None, message=why)
     try:
         scores = protocol.score_pdf(*place, truth, failed, None)
-    except Exception:  # it cannot even say that it failed: that is said in its place
+    except Exception:  # it cannot record its own failure, so record it here
         return _not_scored(prediction, Status.METRIC_FAILED, why)
     return scores if _counts(scores) else _not_scored(prediction, Status.METRIC_FAILED, why)
 
@@ -326,7 +326,7 @@ def _leaves_out(
     """Return whether a page that failed has no row, although the truth itself, given as the answer, would
     have one.
 
-    Who asks somebody outside for its scores is not asked about a page that nobody gave.
+    A protocol that asks an outside service is not asked about a page without an output.
     """
     if truth is None or prediction.status is Status.OK or _has_rows(scores) or protocol.asks:
         return False

@@ -110,8 +110,10 @@ def score_run(
                 # Whether what was scored is what the run holds now, and the parts have not been removed.
                 if _plan(run, scoring).keys == plan.keys and all(files.are_there() for files in final):
                     return _publish(run, by_spec, final, nobody_else_scores, events)
-            events.note("The run has changed while it was scored: scoring what is new.")
-        with RunFolder.of(run).publishing():  # it keeps changing: now nobody else may publish until we have
+            events.note("The run changed during scoring: scoring the new outputs.")
+        with RunFolder.of(
+            run
+        ).publishing():  # it keeps changing: now no other process may publish until we have
             final = _score_all(_chunks(run, scoring, events), session, make_pool, events)
             return _publish(run, by_spec, final, nobody_else_scores, events)
 

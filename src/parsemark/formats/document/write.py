@@ -2,7 +2,7 @@ r"""A page as Markdown that `read_document` reads back to the same elements.
 
 Titles, texts, lists, formulas, tables (as HTML, which has spans) and code are written as Markdown has them;
 what Markdown cannot say, such as that a text is a footnote, stands in a comment above the block
-(`<!-- page_footnote -->`), which nobody sees on a rendered page.
+(`<!-- page_footnote -->`), which are invisible on a rendered page.
 """
 
 import re

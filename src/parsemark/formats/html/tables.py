@@ -3,7 +3,7 @@
 The grid is GriTS': each `tr` is a row, each `td` or `th` takes the first free column, spans fill. A caption
 is not part of it. A table inside a cell is part of that cell's text; only where a table has a single cell
 with tables in it (a frame for layout) those are read instead. A cell is a header if it is a `th` or lies in
-a `thead`; in a table with neither, nobody said what is a header, and it is None. Tables of TEI
+a `thead`; in a table with neither, the header is unknown, and it is None. Tables of TEI
 (`<row><cell>`, as GROBID gives them) and of DocBook (`<row><entry>`) are read alike.
 """
 

@@ -1,7 +1,7 @@
 r"""LaTeX source as the text that the page shows.
 
 Superscripts are written `x^2` and `x^{10}`, subscripts `x_i`, fractions `a/b`, roots `√x`; line breaks inside
-a cell are newlines. Fonts, colours, boxes and lengths go. A command that nobody knows prints its arguments,
+a cell are newlines. Fonts, colours, boxes and lengths go. An unknown command prints its arguments,
 or its name if it has none. Only what prints numbers from elsewhere (citations, references) and notes is left
 out.
 

@@ -1,7 +1,7 @@
 """Markdown pipe tables.
 
-The rows above the delimiter row are headers, the others are not; without a delimiter row nobody said, and it
-is None. A header row of empty cells alone is Markdown's way to write a table without headers: it is left
+The rows above the delimiter row are headers, the others are not; without a delimiter row this is unknown, and
+it is None. A header row of empty cells alone is Markdown's way to write a table without headers: it is left
 out, and headers are None. A short row leaves holes, a long one widens the table.
 """
 

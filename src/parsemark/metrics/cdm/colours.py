@@ -26,7 +26,7 @@ _INVISIBLE, _OPTIONAL, _TWO, _TWO_INVISIBLE = map(
 )
 _LENGTH = re.compile(r"\[[-.0-9]+[ ]?[a-z]{2}\]")
 _BIG = re.compile(r"(\\(?:big|Big|bigg|Bigg)[glrm]?) ([(){}|\[\]]|\\[^\s]+)")
-_MAX_COLOURS = 5831  # 18³ − 1: more signs than that cannot be told apart
+_MAX_COLOURS = 5831  # 18³ − 1: more signs cannot be distinguished
 
 
 def normalise(spaced: str, version: Version = "v1.6") -> str:
@@ -132,7 +132,7 @@ def _closing(tokens: Sequence[str], start: int, left: str, right: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Coloured:
-    """A formula whose signs can be told apart by colour."""
+    """A formula in which every sign has a colour of its own."""
 
     latex: str
     tokens: tuple[str, ...]  # the i-th has colour i + 1

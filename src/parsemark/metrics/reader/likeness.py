@@ -40,7 +40,7 @@ SLIGHTLY = 0.25
 """Severity of what leaves a value legible: zeros at its end lost or added, a power of ten whose exponent is
 on the line with its sign, a sign that is given by another one throughout."""
 HARDLY = 0.1  # severity of a value in another size of its unit, or a yes or no said in another way
-_SIGN_LOST = 0.97  # likeness of a text to that with a sign which nobody misses
+_SIGN_LOST = 0.97  # likeness of a text to the same with an irrelevant sign
 OPPOSITE = 0.75
 """Severity of a sentence that says the opposite, of which people see a part as misread; and likeness of a
 name to that of the opposite number: no other one is meant."""
@@ -334,7 +334,7 @@ def difference(truth: str, pred: str, *, name: bool = False) -> Difference:
 @lru_cache(4 * KEPT_TEXTS)
 def _difference(truth: str, pred: str, name: bool) -> Difference:
     if not truth or not pred or (not name and is_numeric(truth) and _digits(truth) != _digits(pred)):
-        # A deviation that is said for each way has its digits twice.
+        # A deviation given for each direction has its digits twice.
         one_sign = ("±" in truth) != ("±" in pred)
         return SAME if one_sign and by(both_ways)(tight(truth), tight(pred)) else ANOTHER
     one, other = tight(truth), tight(pred)

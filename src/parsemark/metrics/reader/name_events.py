@@ -23,7 +23,7 @@ _MOST_GROUPS = 100  # groups among which those that stand at each other's places
 _MISLED = 0.1  # credit by which the name of another column or row has to be the better match to mislead
 _READABLE = 0.5  # credit that a reading has to reach if it is not the one as given
 _KNOWN_WITHOUT = 0.4
-"""Severity of a header that stands outside of the table, or is over names or the only column of values."""
+"""Severity of a header that is outside the table, or is over names or the only column of values."""
 
 
 class Named(NamedTuple):
@@ -90,12 +90,12 @@ class NameJudge:
         for name, (how, given, found) in zip(self._named, best, strict=True):
             called = f"{self._axis.noun} {name.words}"
             if name.torn:
-                message = f"What stands over {self._over(name)} is cut into pieces."
+                message = f"The header above {self._over(name)} is cut into pieces."
                 self._add(name, Kind.SPAN_WRONG, message, "torn")
             if how is How.CARRIED:
                 self._add(name, Kind.PADDED, f"{called}: its name has to be carried into an empty cell.")
             elif how is not How.GIVEN:
-                message = f"{called}: its header stands elsewhere and has to be counted out."
+                message = f"{called}: its header is elsewhere and must be found by counting columns."
                 severity = 0.5 if how is How.SHORT else 1.0
                 self._add(name, Kind.HEADER_SHIFTED, message, how, severity=severity)
             if found.credit < _CERTAIN:
@@ -149,7 +149,7 @@ class NameJudge:
             if diff.change in (Change.NOTATION, Change.MISREAD) and told:
                 self._misread(name, level)
             elif told and (instead := _named_in(found.extra, foreign)):
-                stands = f"{quote(instead)} stands over {self._over(name)}"
+                stands = f"{quote(instead)} is above {self._over(name)}"
                 message = f"{stands}, where {quote(level.text)} belongs."
                 self._add(name, axis.lost, message, frozenset({instead, level.text}))
                 false = True
@@ -176,7 +176,7 @@ class NameJudge:
 
     def _context_lost(self, name: Named, text: str) -> None:
         outside = holds(self._outside, text)
-        became = "stands outside of the table" if outside else "is lost"
+        became = "is outside the table" if outside else "is lost"
         severity = (_KNOWN_WITHOUT if outside else 1.0) * (1.0 if name.needed else _KNOWN_WITHOUT)
         message = f"{quote(text)} over {self._over(name)} {became}."
         self._add(name, self._axis.context, message, text, severity=severity)

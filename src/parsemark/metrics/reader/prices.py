@@ -22,7 +22,7 @@ class Parameters:
     """Wrong letters in a header, a name or a word, by a power of the share of letters that are wrong."""
     header: float = 0.95  # a header or a name is lost, and with it which column or row it is
     context: float = 0.24
-    """A header or section heading is lost that no column or row needs to be told apart, or covers what is not
+    """A header or section heading is lost that no column or row needs to be identified, or covers what is not
     its own; a column or row is torn into several."""
     missing: float = 1.3  # rows or columns are missing
     cut_off: float = 2.5  # the output breaks off before the last rows

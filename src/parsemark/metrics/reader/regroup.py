@@ -98,7 +98,7 @@ def _merged(truth: Sheet, groups: list[_Grouped], kind: Kind, first: int) -> Ite
     def share(of: Callable[[_Grouped], float]) -> float:
         return sum(of(group) * group.held for group in groups) / held if held else 0.0
 
-    # Two columns are told apart more easily than four, and not at all where no space is left.
+    # Two columns are easier to separate than four, and impossible to separate without a space.
     apart = 1 - share(lambda group: 1 / len(group.lines))
     apart = max(apart, _ROWS_TOGETHER) if of_rows else apart
     if of_rows and all(_goes_on(truth, group.lines[1:]) for group in groups):
@@ -354,7 +354,7 @@ def _key(text: str) -> str:
 
 
 def _are_told_apart(one: str, other: str, joined: str) -> bool:
-    """Return whether a text joins two others so that each is told apart: by a sign, or as a number and a
+    """Return whether a text joins two others so that each is recognisable: by a sign, or as a number and a
     word.
     """
     between, held, behind = joined.removeprefix(one).rpartition(other)

@@ -22,7 +22,7 @@ _SPACED_PAIR = re.compile(r"(?<=\d)(?:\s+,\s*|,(?:\s|\\[ ,;:]|~)+)(?=[-\d])")
 _COMMA = re.compile(r"(?<=\d),(?=[-\d])")
 _BRACKETED = re.compile(r"[(\[][^()\[\];]*[)\]]")
 _RANGE = re.compile(r"(?<=\d)~(?=\d)")
-"""From one number to another: TeX would take it for a space, and nobody sets one there."""
+"""From one number to another: TeX would take it for a space, which does not occur there."""
 _PLAIN = re.compile(r"[0-9]++(?:\.[0-9]++)?|[A-Za-z]{5,}+(?: [A-Za-z]++)*+")
 """Numbers and words that are no placeholders: most cells, and nothing is folded in them."""
 _NOT_PLAIN = re.compile(rf"^(?!(?:{_PLAIN.pattern})$).*$", re.MULTILINE)

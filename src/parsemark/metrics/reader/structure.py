@@ -45,7 +45,7 @@ def header_rows(sheet: Sheet) -> int:
     most = max(0, min(MAX_HEADER_ROWS, sheet.n_rows - 1))
     count = sheet.header_rows or min(most, 1)
     if most and sheet.header_rows is None and all(sheet.texts[0]):
-        # Where nobody says that it is a header, a first row of which each text stands below it again is none.
+        # Without a declared header, a first row whose texts all occur again below is not a header.
         columns = zip(*sheet.texts, strict=True)
         count = int(not all(first in rest for first, *rest in columns))
     while 0 < count < most and _continues_header(sheet, count):

@@ -174,7 +174,7 @@ class Side:
         both_meant = len({meant[1] for a in states if (meant := state(a.text))}) == 2
         if both_meant and len({a.found for a in states}) == 1 and len(states) >= _LEAST_STATES:
             extent = sum(self.asked.weights[a.row, a.col] for a in states)
-            message = "Yes and no are given alike: nothing tells which is which."
+            message = "Yes and no look the same and cannot be distinguished."
             causes.add(Event(Kind.VALUE_WRONG, extent, message, {}, _ONE_STATE), "states")
         else:
             states = set()

@@ -187,7 +187,7 @@ def _link(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
 
 
 def _field(arguments: Mapping[str, Any], output: AskedOutput) -> GivenAnswer:
-    """Return whether what is filled in stands in the output; where a form is labelled nobody knows."""
+    """Return whether a filled-in value is in the output; the place of a form's labels is undefined."""
     wanted = said_words(arguments["answer"])
     there = any(output.words[k : k + len(wanted)] == wanted for k in range(len(output.words)))
     return GivenAnswer("right", arguments["answer"][:200]) if wanted and there else _NOT_FOUND

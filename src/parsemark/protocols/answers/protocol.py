@@ -122,7 +122,7 @@ class AnswersProtocol(PageProtocol):
         return figure_sums(tables)
 
     def summarise(self, tables: RunTables) -> Summary:
-        """Return the sum up a run, and say which facts nobody was asked and which could not be decided."""
+        """Sum up a run, with notes on assertions that were not asked or not decidable."""
         import polars as pl
 
         from parsemark.protocols.answers.files import read_facts

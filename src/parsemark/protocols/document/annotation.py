@@ -12,7 +12,7 @@ Annotation = Mapping[str, Any]
 _OWN_CATEGORIES = {str(Category.LIST_GROUP): str(Category.TEXT_BLOCK)}
 """What only our corpora have, by the name of what it is matched as."""
 
-TABLES_ONLY = "It returns tables only, so there is no page to score."
+TABLES_ONLY = "It returns tables only, so whole pages cannot be scored."
 """Message of the pages of a parser that is left out."""
 TRUTH_HAS_ONLY_TABLES = "The truth of this page has only its tables; the rest of the page is not scored."
 TRUTH_HAS_NOT_ALL = "The truth of this page does not have all elements of this kind, so they are not scored."

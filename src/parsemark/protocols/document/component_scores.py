@@ -1,7 +1,7 @@
 """Component tasks: text, tables and formulas on crops, and layout (OmniDocBench's Tables 6 to 9).
 
 The annotation file has a key `pred` in its elements, or for layout a file of boxes beside it. The published
-code skips elements without a prediction; strictly they count as wrong. How many there are is said either way.
+code skips elements without a prediction; strictly they count as wrong. Their number is reported either way.
 """
 
 import json
@@ -53,8 +53,8 @@ MEANINGS = {
     "edit_whole": "↓ edits over length of everything together",
     "edit_sample_avg": "↓ edits over length, mean over elements",
     "TEDS": "↑ similarity of tables as trees",
-    "TEDS_structure_only": "↑ the same without what stands in the cells",
-    "CDM": "↑ similarity of formulas as they are drawn",
+    "TEDS_structure_only": "↑ the same without the cell contents",
+    "CDM": "↑ similarity of the rendered formulas",
     "ExpRate@CDM": "↑ share of formulas that are drawn alike",
     "BLEU": "↑ runs of up to four words in common",
 }

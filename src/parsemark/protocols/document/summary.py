@@ -28,7 +28,7 @@ from parsemark.protocols.run_scores.sums import FigureSums, read_figures
 from parsemark.store.run_tables import RunTables
 from parsemark.store.summary import FigureInfo, Slice, Summary
 
-NO_TRUTH = "No page of this corpus has truth, so nothing could be scored, and there is no order of parsers."
+NO_TRUTH = "No page of this corpus has truth, so no score and no ranking exist."
 _TABLE_METRICS = ("teds", "teds_structure", "table_edit", "table_edits", "table_length")
 """Rows of whole pages that their tables make."""
 _OF_PAGE = pl.col("element") == PAGE_LEVEL
@@ -266,10 +266,12 @@ def _incomplete(pages: Mapping[str, Page], *, is_strict: bool) -> list[str]:
         "more about them."
     )
     is_partial = (
-        "is partial: what it has is scored, and what a parser gives of kinds that it does not cover is "
+        "is partial: its elements are scored, and predictions of categories that it does not cover are "
         "neither right nor invented."
     )
-    is_unread = "has tables that cannot be read: they count for nobody, nor does what may answer them."
+    is_unread = (
+        "has unreadable tables: these and their possible matches are excluded from every parser's score."
+    )
     counts = (
         (sum(page.only_tables for page in pages.values()), has_tables),
         (sum(page.covered is not None for page in pages.values()), is_partial),

@@ -31,7 +31,7 @@ def _counts(tables: RunTables) -> pl.DataFrame:
 
 
 def _pages(tables: RunTables) -> pl.DataFrame:
-    """Return the same with null where nobody can say, and without what is not asked of a parser."""
+    """Return the same with null where it is unknown, and without what is not required of a parser."""
     pages = _counts(tables)
     if not {TABLES_ALONE, "said"} <= set(pages.columns):
         return pages

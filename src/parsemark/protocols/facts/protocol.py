@@ -280,8 +280,8 @@ class FactTotals:
 
 
 _WORDS: Mapping[str, str] = {
-    "present": "The page says {text!r}.",
-    "absent": "The page does not say {text!r}.",
+    "present": "The page contains {text!r}.",
+    "absent": "The page does not contain {text!r}.",
     "order": "{before!r} comes before {after!r}.",
     "math": "The page has the formula {math}.",
     "format": "{text!r} is {format}.",

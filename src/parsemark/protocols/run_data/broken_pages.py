@@ -90,7 +90,9 @@ def contradictions(tables: RunTables) -> list[str]:
         whole = [" ".join(e.text or "" for e in page.elements) for page in pages if not page.only_tables]
         if len(grids) > 1 or len({" ".join(text.split()) for text in whole}) > 1:
             same = f"{listed(own['document'].to_list())} are the same file"
-            notes.append(f"{same}, but their truths of page {number} differ: nobody can answer both.")
+            notes.append(
+                f"{same}, but their truths of page {number} differ, so no parser can be right on both."
+            )
     return notes
 
 
@@ -171,7 +173,7 @@ def _beside_statistic(figure: FigureSums, worst: float) -> FigureSums:
     """Return a figure with a statistic of its own: the mean of it, for its pages, and of the worst value for
     others.
 
-    Which sums a page would have had that the protocol did not score, nobody knows. It counts as much as a
+    The sums of a page that the protocol did not score are unknown. It counts as much as a
     page that was scored does on average.
     """
 

@@ -91,7 +91,7 @@ def details_text(details: Mapping[str, Any]) -> str | None:
             shorter = {key: v[:kept] if isinstance(v, list) else v for key, v in details.items()}
             text = json.dumps({**shorter, "shortened": True}, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError) as error:
-        return json.dumps({"not_stored": f"the details are no JSON data: {error}"[:300]})
+        return json.dumps({"not_stored": f"the details are not JSON data: {error}"[:300]})
     return text if len(text) <= MAX_DETAILS else json.dumps({"not_stored": "the details are too long"})
 
 

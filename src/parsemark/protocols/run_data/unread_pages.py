@@ -1,4 +1,4 @@
-"""What the kinds of a run's pages say without any truth: scans that nobody reads, broken files survived."""
+"""Page types of a run without truth: scans that no parser reads, and broken files survived."""
 
 import json
 from collections import Counter

@@ -1,6 +1,6 @@
 """Figures over several parses of the same pages: their means, and how far one run is from the next.
 
-Where each page is parsed anew and errs for itself, documents show it: what they add differs by it, and an
+Where each page is parsed again and errs independently, documents show it: what they add differs by it, and an
 interval over documents holds it. What all pages of one parse have in common (a seed, the state of a service)
 no document shows. It is the variance of a figure between parses beyond that which its documents explain, and
 is added to intervals and verdicts.

@@ -107,12 +107,13 @@ def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
         slices=page_slices([s for s in sums if s.info.main], tables),
         notes=[
             *[
-                f"This run is incomplete: {counted(n_skipped, 'verdict')} could not be had, so who is "
-                "better stays open. Score the run again: only these are asked."
+                f"This run is incomplete: {counted(n_skipped, 'verdict')} are missing, so the "
+                "comparison stays open. Score the run again: only these are asked."
             ]
             * bool(n_skipped),
             *_by_characters(protocol, tables),
-            *[f"{counted(n_unread, 'true table')} cannot be read: they count for nobody."] * bool(n_unread),
+            *[f"{counted(n_unread, 'true table')} cannot be read and are excluded from every parser's score."]
+            * bool(n_unread),
             *(
                 f"{who}: {counted(own.height, 'table')} {'have' if len(own) > 1 else 'has'} no verdict. {why}"
                 for who, own, why in failed_scores(failed, tables.parsers)

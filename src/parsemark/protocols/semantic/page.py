@@ -6,7 +6,7 @@ either: if the answer was no answer (`refused`, `broken_answer`, `cut_off`) it c
 was none (`not_asked`, `timed_out`, …) the table counts as not judged. A second table that says something else
 of the same truth is judged with the first. What the endpoint does not take because of the output (`unfit`)
 counts as zero; where it does not take the truth beside itself either, the table counts as not judged. Where
-the matcher was not asked nobody knows what answers the tables of the page: they have no match, and all of
+the matcher was not asked, the matches of the page's tables are unknown: they have no match, and all of
 them are not judged; where the output kept it from answering, tables are matched by their characters, under
 the rule `ngrams`.
 """

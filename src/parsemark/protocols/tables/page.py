@@ -15,7 +15,7 @@ which the parser failed get a row with a status and no value. Of a page without 
 the whole page are known: how many tables were found, and how much of their text was invented.
 
 A true table that cannot be read is there to be found by its place or number, but no structure is compared.
-By text nobody can say what answers it: it is not missed then, and no prediction on its page is invented.
+Its match by text is unknown: it is not missed then, and no prediction on its page is invented.
 """
 
 import re

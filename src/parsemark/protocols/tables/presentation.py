@@ -33,7 +33,7 @@ MAX_CHARACTERS = 100_000  # larger tables get no explanation: a parser must not 
 _ERRORS = read_toml(__package__, "errors.toml")["kind"]
 ERROR_KINDS = tuple(ErrorKind(kind["name"], kind["label"], kind["definition"]) for kind in _ERRORS)
 OF_EVENT = {event: str(kind["name"]) for kind in _ERRORS for event in kind["events"]} | {"padded": ""}
-"""An event of `reader` to the type of error it is; padding harms nobody who reads the table."""
+"""Error type of each event of `reader`; padding harms no reader of the table."""
 
 
 RULE_WORDS = {

@@ -298,10 +298,10 @@ def _unread(run: RunMatches) -> list[str]:
     n, n_tables = len(run.pages.unread), int(run.pages.n_truth.sum())
     who, one = f"{n} of {counted(n_tables, 'true table')} cannot be read", n == 1
     if is_by_place(run.rule):
-        found = "whether it is found counts, its" if one else "whether they are found counts, their"
-        return [f"{who}: {found} content counts for nobody."]
+        found = "it counts in detection, but its" if one else "they count in detection, but their"
+        return [f"{who}: {found} content is excluded from every parser's score."]
     they, pages = ("it counts", "its page") if one else ("they count", "their pages")
-    return [f"{who}: {they} for nobody, nor does what answers no other table of {pages}."]
+    return [f"{who}: {they} in no parser's score, nor do predictions on {pages} that match no other table."]
 
 
 def _doubtful_negatives(run: RunMatches) -> list[str]:

@@ -134,7 +134,7 @@ def _key(pdf: Path, output: Path | None, ocr: str) -> str:
 
 def _result(pdf: Path, output: Path | None, ocr: Literal["auto", "off"]) -> dict[str, Any]:
     if output is None:
-        return {"status": "no output", "message": "there is no output of this name"}
+        return {"status": "no output", "message": "no output has this name"}
     try:
         found: PdfCheck = check(pdf, output, ocr=ocr)
         producer = made_with(pdf)

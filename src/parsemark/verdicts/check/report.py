@@ -21,7 +21,7 @@ KINDS: dict[FindingKind, str] = {
     "lost": "text of the PDF that the output lacks",
     "altered": "word in whose place the output has a similar one",
     "invented": "text of the output that nothing on the page supports",
-    "moved": "text that stands elsewhere in the output",
+    "moved": "text at another place in the output",
     "doubled": "text that the output repeats",
     "leaked": "text that is hidden or covered in the PDF",
     "joined": "words without the blank between them",
@@ -144,7 +144,7 @@ class PdfCheck:
             shares = value / max(1, self._denominator(kinds))
             if (shares if limit.is_share else value) > limit.value:
                 said = f"{100 * shares:.2f} %" if limit.is_share else str(value)
-                found.append(f"{name}: {said} is over the limit of {limit}")
+                found.append(f"{name}: {said} exceeds the limit of {limit}")
         return found
 
     def _denominator(self, kinds: Sequence[FindingKind]) -> int:

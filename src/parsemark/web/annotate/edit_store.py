@@ -269,7 +269,7 @@ class Work:
                 file.unlink(missing_ok=True)
 
     def catch_up(self) -> list[Remark]:
-        """Take in what happened while nobody annotated: files changed by hand, and parsers run since.
+        """Import changes made between sessions: files edited by hand, and parsers run since.
 
         A page whose files say something else than when it was accepted, or else when it last showed them,
         shows what they say now and counts as not accepted; they stay as they are. Such pages are returned,
@@ -302,7 +302,7 @@ class Work:
             "NOT EXISTS (SELECT 1 FROM edits WHERE edits.sample = here.sample AND NOT undone) "
             "AND NOT EXISTS (SELECT 1 FROM accepted WHERE accepted.sample = here.sample)"
         )
-        for row in untouched:  # as if nobody had seen it: parsers may have been run since
+        for row in untouched:  # as if it were new: parsers may have been run since
             if row["sample"] in names:
                 self._begin_again(names[row["sample"]]).result()
         self.by_hand = found

@@ -196,11 +196,11 @@ class PageState:
 
     sample: Sample
     page: Page
-    revision: int  # grows with every change; 0 where nobody has touched the page
+    revision: int  # grows with every change; 0 for an unchanged page
     start: Start
     n_edits: int
     accepted: tuple[tuple[str, Page], ...]  # who has said that the page is right, and how it was then
-    has_truth: bool = False  # whether files speak of it, though nobody has accepted it here
+    has_truth: bool = False  # whether files have truth for it that was not accepted here
 
     @property
     def is_changed(self) -> bool:
@@ -220,7 +220,7 @@ class PageState:
 
     @property
     def doubts(self) -> dict[str, list[tuple[int, int, float]]]:
-        """Return cells that the parsers do not agree on and nobody has settled: by another text, or by
+        """Return cells that the parsers disagree on and that are not yet settled: by another text, or by
         accepting the page. They move with rows and columns that come and go.
         """
         if self.accepted and not self.is_changed:

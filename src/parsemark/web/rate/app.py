@@ -166,7 +166,7 @@ class RateApp:
             return PlainTextResponse("This page does not exist.", 404)
         path = self.store.tasks.picture_of(self.pairs[places[number].pair])
         if path is None:
-            return PlainTextResponse("There is no picture of this page.", 404)
+            return PlainTextResponse("This page has no picture.", 404)
         data = await asyncio.to_thread(path.read_bytes)
         kind = "image/webp" if path.suffix == ".webp" else "image/png"
         return Response(data, media_type=kind, headers={"cache-control": "private, max-age=300"})

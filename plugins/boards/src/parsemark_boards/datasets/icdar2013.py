@@ -186,7 +186,7 @@ def _load(root: Path, name: str, *, alternates: bool, corrected: bool = True) ->
     known = {sample.id for sample in samples}
     for file, correction in corrections:
         if file != SHIPPED and correction.sample not in known:
-            raise CorpusError(f"{file}: there is no page {correction.sample!r}.")
+            raise CorpusError(f"{file}: page {correction.sample!r} does not exist.")
     return Corpus.of(name, samples, root=root, version="2013", licence=LICENCE, remarks=remarks)
 
 
@@ -253,7 +253,7 @@ def _element(region: Region, shape: PageShape, n_regions: int) -> Element:
     if n_changed or region.n_repaired:
         attributes["repaired_cells"] = n_changed + region.n_repaired
     if not cells:
-        attributes[TRUTH_ERROR] = "Its cells are not in the document's -str.xml, or there is no such file."
+        attributes[TRUTH_ERROR] = "Its cells are not in the document's -str.xml, or that file is missing."
     return Element(_element_id(region), Category.TABLE, box=box, table=table, attributes=attributes)
 
 

@@ -37,7 +37,7 @@ def load(root: Path) -> Corpus:
     known = {truth.stem for truth in truths}
     for pdf in files_inside(root / "pdfs", "*.pdf"):
         if pdf.stem not in known:
-            why = f"is left out: there is no ground_truth/{pdf.stem}.json."
+            why = f"is left out: ground_truth/{pdf.stem}.json is missing."
             remarks.append(Remark(f"pdfs/{pdf.name}", why))
     return Corpus.of("pdf-parse-bench", samples, root=root, version="1", licence="MIT", remarks=remarks)
 

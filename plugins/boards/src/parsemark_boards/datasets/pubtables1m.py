@@ -129,7 +129,7 @@ def _structure(voc: VocFile, path: Path) -> Element:
     rotated = any(item.label == "table rotated" for item in voc.objects)
     attributes: dict[str, AttributeValue] = {"rotated": rotated}
     if words_file is None:
-        why = f"There is no {path.stem}_words.json, so the text of the cells is not known."
+        why = f"{path.stem}_words.json is missing, so the text of the cells is unknown."
         attributes |= {"without_words": True, TRUTH_ERROR: why}
     html = write_table(table, "html")
     return Element("t1", Category.TABLE, box=box, html=html, table=table, attributes=attributes)

@@ -243,7 +243,7 @@ def _order(test: BoardTest, md: str, _: OlmocrProtocol) -> Outcome:
         missing = test["before"] if not before else test["after"]
         return Outcome(False, f"{missing!r} is not found")
     passed = min(start for start, *_ in before) < max(start for start, *_ in after)
-    return Outcome(passed, "" if passed else "they stand the other way round")
+    return Outcome(passed, "" if passed else "they are in the opposite order")
 
 
 def _math(test: BoardTest, md: str, render: Renderer, options: OlmocrProtocol) -> Outcome:
@@ -357,8 +357,8 @@ def table_holds(wanted: Mapping[str, Any], md: str) -> tuple[bool, str]:
     if not tables:
         return False, "the output has no table"
     if not found:
-        return False, f"no cell says {cell!r}"
-    return False, f"a cell says {cell!r}, but not with {', '.join(f'{n} {v!r}' for n, v in asked)}"
+        return False, f"no cell has {cell!r}"
+    return False, f"a cell has {cell!r}, but not with {', '.join(f'{n} {v!r}' for n, v in asked)}"
 
 
 def _equal(query: str, text: str, max_diffs: int) -> bool:

@@ -96,7 +96,7 @@ def _order(before: Mapping[str, Any], after: Mapping[str, Any], page: str) -> Ou
     if not a or not b:
         return Outcome(False, f"{(before if not a else after)['text'][:60]!r} is not found")
     passed = min(start for start, *_ in a) < max(start for start, *_ in b)
-    return Outcome(passed, "" if passed else "they stand the other way round")
+    return Outcome(passed, "" if passed else "they are in the opposite order")
 
 
 def _repeat(text: str, expected: int, page: str) -> Outcome:

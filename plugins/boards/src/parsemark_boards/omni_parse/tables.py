@@ -170,7 +170,7 @@ def cell_stands(arguments: Mapping[str, Any], page: str) -> tuple[bool, str]:
                 _structure_holds(table, place, arguments, max_diffs)
             ):
                 return True, ""
-    return False, f"a cell says {cell!r}, but elsewhere" if found else f"no cell says {cell!r}"
+    return False, f"a cell has {cell!r}, but elsewhere" if found else f"no cell has {cell!r}"
 
 
 def _relation_holds(table: ReadTable, cell: Place, kind: Relation, wanted: str, max_diffs: int) -> bool:

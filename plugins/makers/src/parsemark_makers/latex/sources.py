@@ -31,7 +31,7 @@ ARCHIVES = (".tar.gz", ".tgz", ".tar", ".zip", ".gz")
 MAX_ABOVE = 3  # how many folders up a document may read
 
 _ZIP_ENCRYPTED = 0x1
-_LEAVES, _NO_FILE = "its name leaves the folder or is no name", "is a link or a device"
+_LEAVES, _NO_FILE = "its name is invalid or leads out of the folder", "is a link or a device"
 _ABOVE = re.compile(r"[{,\s](\.\./[^\s{},%#\\]{1,200})(?=[},\s])")
 _ENDINGS = ("", ".tex", ".bib", ".pdf", ".png", ".jpg", ".eps", ".sty", ".cls")
 _HEADERS = (

@@ -31,7 +31,7 @@ class Synthetic(DocumentMaker):
     french: float = option("Share of documents in French; the others are English.", 0.25)
     rotated: float = option("Share of table pages whose table is turned by ±90°.", 0.1)
     long: float = option("Share of pages that belong to a table over several pages.", 0.08)
-    document_pages: int = option("Maximum number of pages of one document, long tables apart.", 4)
+    document_pages: int = option("Maximum number of pages per document, not counting long tables.", 4)
     tables_per_page: float | None = option(
         "Mean number of tables on pages that have any (default: one to three).", None
     )

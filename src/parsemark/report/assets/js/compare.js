@@ -39,7 +39,7 @@
   // The page in the viewer, one of the two beside the other.
   const viewerLink = (page, parser, other) => `viewer.html#${new URLSearchParams({ page, parser, with: other })}`;
 
-  // Every n-th page where there are more than can be told apart.
+  // Every n-th page if there are too many to distinguish.
   const some = (rows) => rows.filter((_, i) => i % Math.ceil(rows.length / MOST_POINTS) === 0);
 
   const scatter = (data, pages, rows, a, b) => ({

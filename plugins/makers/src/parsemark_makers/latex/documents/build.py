@@ -145,7 +145,7 @@ def _picture(build: Build) -> bool:
     if path.read_bytes() == stream.getvalue():
         return False
     path.write_bytes(stream.getvalue())
-    build.notes.append(f"the picture {match[1]} is broken; a grey one stands in for it")
+    build.notes.append(f"the picture {match[1]} is broken; a grey one replaces it")
     return True
 
 
@@ -202,7 +202,7 @@ def _stand_in(build: Build) -> bool:
             rf"\LoadClass{{{other}}}",
         )
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        build.notes.append(f"{file} is missing; {other} stands in for it")
+        build.notes.append(f"{file} is missing; {other} replaces it")
         return True
     if path.suffix == ".sty" and package_of(file) is None:
         said = ", and no Debian package of TeX has it; made without it"

@@ -389,7 +389,7 @@ def _from_page(marked: MarkedTable, number: int | None, head: int | None) -> Joi
     try:
         table = Table(marked.n_rows, marked.n_cols, tuple(cells))
     except ValueError as error:
-        return JoinedTable(marked.page, None, f"a table's cells are no grid: {error}")
+        return JoinedTable(marked.page, None, f"a table's cells do not form a grid: {error}")
     if any(UNKNOWN in c.text for c in cells):
         return JoinedTable(marked.page, None, "a table has glyphs that the PDF gives no meaning")
     return _finished(marked, table, number, None, {"text_from": "glyphs"}, has_head=head is not None)

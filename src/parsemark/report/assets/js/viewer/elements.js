@@ -38,7 +38,7 @@
   const chip = ([, , metric, value, status, message]) => el("span", { class: `chip${value === null ? " none" : ""}`, title: message ?? status ?? null },
     el("span", { class: "chip-name" }, parsemark.metricName(metric)), " ", value === null ? (status ?? "none").replaceAll("_", " ") : scoreText(value));
 
-  // Where no metric has a value for one and the same reason, it is said once; for a missed element not at all.
+  // If all metrics lack a value for the same reason, show it once; for a missed element, not at all.
   const chips = (match) => {
     if (match.kind === "extra") return [];
     const reasons = new Set(match.scores.map(([, , , value, status, message]) => (value === null ? `${status} ${message ?? ""}` : null)));
@@ -68,7 +68,7 @@
 
   parsemark.renderMatches = (matches, page, data, chosen, choose) => {
     if (!matches.length) return parsemark.nothingToMatch(page);
-    const untold = page.truth ? null : el("p", { class: "notice" }, "This page has no truth: these tables were predicted, and nobody knows whether they are right.");
+    const untold = page.truth ? null : el("p", { class: "notice" }, "This page has no truth: these tables are predictions, and their correctness is unknown.");
     return el("div", {}, untold, el("ol", { class: "matches" }, matches.map((match) => {
       const button = el("button", { type: "button", class: `match ${parsemark.kindClass(match)}`, "aria-pressed": String(match === chosen), on: { click: () => choose(match) } },
         el("span", { class: "match-head" },

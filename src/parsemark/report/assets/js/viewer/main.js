@@ -8,7 +8,7 @@
 
   const indexOf = (parsers, name) => (name === null ? -1 : (parsers ?? []).findIndex((p) => p.name === name));
 
-  // Whom else to show: "" is nobody, "3" a parser of this run, "old-3" one of the older run.
+  // Second parser to show: "" is none, "3" a parser of this run, "old-3" one of the older run.
   const besideFrom = (hash, parser) => {
     const [own, old] = [indexOf(state.pages.parsers, hash.get("with")), indexOf(state.pages.older?.parsers, hash.get("old"))];
     if (own >= 0 && own !== parser) return String(own);
@@ -45,7 +45,7 @@
     };
   };
 
-  // Names in the address that this report does not have: another parser is shown, and that is said.
+  // Names in the address that this report does not have: show another parser, with a message.
   const unknownNames = (hash) => {
     const named = [["parser", state.pages.parsers], ["with", state.pages.parsers], ["old", state.pages.older?.parsers]];
     const missing = named.filter(([key, parsers]) => hash.get(key) && indexOf(parsers, hash.get(key)) < 0).map(([key]) => hash.get(key));

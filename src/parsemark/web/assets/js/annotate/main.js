@@ -24,7 +24,7 @@
         el("strong", {}, e.category.replaceAll("_", " ")), " ", parsemark.foreign(summary(e), "muted"),
         doubts(e.id) ? el("span", { class: "doubt-count" }, `${doubts(e.id)} uncertain`) : null))));
     at("settle").hidden = !annotated.page.elements.some((e) => doubts(e.id));
-    // The list is drawn anew with every change; who is in it stays there.
+    // The list is redrawn with every change; the focus stays where it is.
     if (focused) [...at("elements").querySelectorAll("button")].find((node) => node.dataset.element === focused)?.focus();
     at("scope").hidden = annotated.page.elements.some((e) => !e.table);
   };
@@ -206,7 +206,7 @@
     if (added) open(added.id);
   };
 
-  // A name is asked for when it is needed: what is right is said by somebody.
+  // Ask for a name when it is needed: every acceptance has an author.
   const accept = () => {
     if (work.dataset.person) return annotated.accept();
     at("ask").showModal();

@@ -335,7 +335,7 @@ class _Setting:
         if "Table widths have changed" in result.log:
             raise LatexError("The columns of a long table have not settled.")
         if "PARSEMARK: cannot mark" in result.log:
-            raise LatexError("This LaTeX installation has tables that the marks do not know.")
+            raise LatexError("This LaTeX installation has tables that the marks do not support.")
         if result.pdf is None:
             raise LatexError(f"No page was made: {result.reason}")
         return result.pdf
