@@ -9,7 +9,7 @@ Each output is given to `check` as one text without marks of pages, then harmed 
 harm is found if a new finding of a right kind has at least half of its words. New findings without words of
 the harm are false. Documents are split in two by the hash of their package's name: choices are made on one
 half (`CHECK_HALF=tune`), figures are of the other one. `CHECK_EACH=1` takes one parser of each document,
-`CHECK_HARMS="sign lost,unit altered"` some kinds of harms.
+`CHECK_HARMS="sign lost,unit altered"` some kinds of harms, `CHECK_CERTAIN=0.9` hides findings as the command does.
 Intervals are bootstraps over packages. Beside it: the findings on untouched outputs per 1,000 words.
 """
 
@@ -228,7 +228,9 @@ def findings_of(pdf: Path, pages: Sequence[str]) -> Counter[tuple[str, str]]:
     """Return the words of findings, by kind: what the page has, or what only the output has."""
     from parsemark.verdicts.check import check
 
-    found = check(pdf, "\n\n".join(pages).encode(), ocr="off")
+    found = check(
+        pdf, "\n\n".join(pages).encode(), ocr="off", certain=float(os.environ.get("CHECK_CERTAIN", "0"))
+    )
     told: Counter[tuple[str, str]] = Counter()
     for finding in found.findings:
         if finding.kind == "missing_page":

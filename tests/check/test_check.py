@@ -51,7 +51,7 @@ def pdf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def checked(pdf: Path, text: str, **options: Any) -> PdfCheck:
-    return pm.check(pdf, text.encode(), ocr="off", **options)
+    return pm.check(pdf, text.encode(), ocr="off", **{"certain": 0, **options})
 
 
 def kinds(found: PdfCheck) -> list[tuple[int, str, str]]:
@@ -364,6 +364,51 @@ def test_a_folder_takes_no_options_of_a_single_document(folders: tuple[Path, Pat
     assert run(pdfs, outputs, "--html", out)[0] == 2
     assert run(pdf, outputs / "a.md", "--out", out)[0] == 2
     assert run(outputs, outputs)[1].endswith("has no PDF.")
+
+
+def test_less_certain_findings_count_nowhere_but_as_hidden(pdf: Path, tmp_path: Path) -> None:
+    text = "\n\n".join([*TEXTS[:2], TEXTS[2].replace("captain", "captian")]).replace("4500", "4600")
+    every = checked(pdf, text)
+    by_kind = {f.kind: f.certainty for f in every.findings}
+    assert by_kind.keys() == {"number", "altered"} and every.hidden == 0
+    between = sum(by_kind.values()) / 2
+    (less,) = (kind for kind, value in by_kind.items() if value < between)
+    found = checked(pdf, text, certain=between)
+    assert found.hidden == 1 and found.count(less) == 0 and len(found.findings) == 1
+    assert (found.to_json()["certain"], found.to_json()["hidden"]) == (between, 1)
+    jsonschema.validate(found.to_json(), SCHEMA)
+    limits = read_limits(["altered=1"])
+    assert every.over(limits) and not found.over(limits)
+    (output := tmp_path / "output.md").write_text(text)
+    code, printed = run(pdf, output, "--no-ocr", "--certain", str(between))
+    assert code == 0 and printed.count("hidden: --certain 0 shows all") == 1
+    assert "hidden" not in run(pdf, output, "--no-ocr", "--certain", "0")[1]
+    with pytest.raises(UsageError, match="certainty must be between 0 and 1, not 90"):
+        checked(pdf, text, certain=90)
+
+
+def test_the_table_of_certainty_follows_from_its_counts() -> None:
+    data = json.loads((Path(room.__file__).parent / "certainty.json").read_text())
+    rows = data["table"]
+    assert {row["kind"] for row in rows} == set(room.KINDS) and len(rows) == len(room.KINDS) * 6
+    assert data["origin"] and sum(row["judged"] for row in rows) > 100
+    for row in rows:
+        n, real = row["judged"] + row["injected"], row["real"] + row["injected"]
+        assert real <= n and real / (n + 1) - 0.005 <= row["probability"] <= (real + 1) / (n + 1) + 0.005
+
+
+def test_lost_text_names_its_region(tmp_path: Path) -> None:
+    place = b"BT /F %d Tf 1 0 0 1 %d %d Tm (%s) Tj ET\n"
+    body = [(12, 50, 380 - 16 * k, f"line {w} of the long report about coal".encode()) for k, w in
+            enumerate(("one", "two", "three", "four", "five", "six"))]  # fmt: skip
+    cells = [(12, x, 240 - 16 * k, f"{word}{k}".encode()) for k in range(4) for x, word in
+             ((50, "alpha"), (150, "beta"), (250, "gamma"))]  # fmt: skip
+    note = [(7, 50, 60, b"this remark was added afterwards")]
+    pdf = written(tmp_path / "a.pdf", b"".join(place % line for line in (*body, *cells, *note)))
+    lines = [text.decode() for *_, text in (*body, *cells, *note)]
+    for lost, region in ((lines[2], "body"), (lines[9], "table"), (lines[-1], "note")):
+        found = checked(pdf, "\n".join(line for line in lines if line != lost))
+        assert {f.region for f in found.findings if f.kind == "lost"} == {region}, lost
 
 
 def test_a_scan_is_not_judged_without_ocr_and_nothing_of_it_is_lost(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -15,6 +15,8 @@ from parsemark.extras import require
 from parsemark.plain_words import counted, visible
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from parsemark.verdicts.check import CheckFinding, Limit, PdfCheck
 
 
@@ -50,6 +52,10 @@ def check(
         str | None,
         Option(help="Text between the pages of the output.", show_default="page marks, else the words"),
     ] = None,
+    certain: Annotated[
+        float,
+        Option(min=0.0, max=1.0, help="Hide findings that are less probable to be real; 0 shows all."),
+    ] = 0.9,
     out: Annotated[
         Path | None,
         Option("--out", "-o", help="Folder of results, for a folder of PDFs.", show_default="OUTPUT-check"),
@@ -77,11 +83,13 @@ def check(
             raise UsageError(
                 "--html and --page-separator need one PDF. For a folder, --out has a summary page."
             )
-        _check_folder(pdf, output, out or Path(f"{output.resolve()}-check"), limits, ocr=ocr, as_json=json)
+        folder = out or Path(f"{output.resolve()}-check")
+        _check_folder(pdf, output, folder, limits, ocr=ocr, certain=certain, as_json=json)
         return
     if out is not None:
         raise UsageError("--out needs a folder of documents. For one document, use --html.")
-    found = check_pdf(pdf, output, ocr="auto" if ocr else "off", page_separator=page_separator)
+    how: Any = "auto" if ocr else "off"
+    found = check_pdf(pdf, output, ocr=how, page_separator=page_separator, certain=certain)
     exceeded = found.over(limits)
     if html is not None:
         from parsemark.report.check_page import check_page
@@ -97,7 +105,14 @@ def check(
 
 
 def _check_folder(
-    pdfs: Path, outputs: Path, out: Path, limits: dict[str, Limit], *, ocr: bool, as_json: bool
+    pdfs: Path,
+    outputs: Path,
+    out: Path,
+    limits: dict[str, Limit],
+    *,
+    ocr: bool,
+    certain: float,
+    as_json: bool,
 ) -> None:
     """Check a folder, print its sums, and write the summary page and the Parquet file."""
     require("bench", "parsemark check FOLDER", only=["polars", "jinja2", "PIL"])
@@ -110,11 +125,13 @@ def _check_folder(
             outputs,
             out,
             ocr="auto" if ocr else "off",
+            certain=certain,
             limits=limits,
             done=lambda _, total: advance(1, total),
         )
     given = {entry["document"]: output_of(outputs, Path(entry["document"])) for entry in summary.worst}
-    page = write_batch_pages(summary, pdfs, {name: path for name, path in given.items() if path}, out)
+    known = {name: path for name, path in given.items() if path}
+    page = write_batch_pages(summary, pdfs, known, out, certain=certain)
     table = write_parquet(out, pdfs)
     if as_json:
         print(json_module.dumps(summary.to_json(), ensure_ascii=False, indent=2))
@@ -122,6 +139,7 @@ def _check_folder(
         console = plain_console()
         statuses = ", ".join(f"{n} {status}" for status, n in summary.statuses.items())
         console.print(f"{counted(summary.documents, 'document')}: {statuses}.", soft_wrap=True)
+        _print_hidden(console, summary.hidden, certain)
         for entry in () if is_quiet() else first(summary.worst, 10):
             console.print(f"  {visible(entry['document'])}: {entry['verdict']}", soft_wrap=True)
         for failure in first(summary.failed, 10):
@@ -137,6 +155,7 @@ def _print(found: PdfCheck, exceeded: list[str]) -> None:
     console.print(found.verdict, soft_wrap=True)
     for sentence in exceeded:
         console.print(f"✗ {sentence}", soft_wrap=True)
+    _print_hidden(console, found.hidden, found.certain)
     if is_quiet():
         return
     left = sum(len(page.findings) for page in found.pages) if is_verbose() else _SHOWN
@@ -152,14 +171,19 @@ def _print(found: PdfCheck, exceeded: list[str]) -> None:
         console.print(f"\n{counted(-left, 'more finding')}: give --verbose, or --json.")
 
 
+def _print_hidden(console: Console, n: int, certain: float) -> None:
+    if n:
+        console.print(f"{counted(n, 'finding')} under certainty {certain:g} hidden: --certain 0 shows all.")
+
+
 _SHOWN = 50  # findings; with --verbose all
 _MOST = 90
 
 
 def _line(finding: CheckFinding) -> str:
     """Return a finding in one line: kind, words, and where they stand."""
-    name = finding.kind.replace("_", " ")
-    what = f"{name} ({finding.detail})" if finding.detail else name
+    name, detail = finding.kind.replace("_", " "), finding.detail or finding.region
+    what = f"{name} ({detail})" if detail else name
     texts = [_cut(text) for text in (finding.text, finding.output) if text]
     places = []
     if finding.boxes:

@@ -83,6 +83,9 @@ def check_page(found: PdfCheck, pdf: Path) -> str:
     return standalone_page(
         "check.html",
         verdict=found.verdict,
+        hidden=f"{counted(found.hidden, 'finding')} under certainty {found.certain:g} hidden."
+        if found.hidden
+        else "",
         pdf=visible(Path(found.pdf).name),
         output=visible(Path(found.output).name),
         pages=pages,
@@ -104,7 +107,8 @@ def _row(number: int, finding: CheckFinding) -> dict[str, Any]:
     return {
         "number": number,
         "kind": finding.kind,
-        "name": finding.detail or finding.kind.replace("_", " "),
+        "name": finding.detail or " ".join((finding.kind.replace("_", " "), finding.region)).strip(),
+        "certainty": f"{100 * finding.certainty:.0f} %",
         "text": visible(finding.text[:_MAX_WORDS]),
         "output": visible(finding.output[:_MAX_WORDS]),
         "severity": finding.severity,
@@ -147,7 +151,9 @@ def _pieces(text: str, numbered: Sequence[tuple[int, CheckFinding]]) -> Iterator
     yield TextPiece(visible(text[at:]))
 
 
-def write_batch_pages(summary: BatchSummary, pdfs: Path, outputs: Mapping[str, Path], out: Path) -> Path:
+def write_batch_pages(
+    summary: BatchSummary, pdfs: Path, outputs: Mapping[str, Path], out: Path, *, certain: float = 0.9
+) -> Path:
     """Write the summary of a batch as `index.html`, and the pages of its worst documents beside it."""
     from parsemark.report.site import standalone_page
     from parsemark.system import make_folder
@@ -158,7 +164,7 @@ def write_batch_pages(summary: BatchSummary, pdfs: Path, outputs: Mapping[str, P
     for number, entry in enumerate(summary.worst[:_MOST_PAGES], start=1):
         document = entry["document"]
         try:
-            found = check(pdfs / document, outputs[document], ocr="off")
+            found = check(pdfs / document, outputs[document], ocr="off", certain=certain)
         except ParsemarkError:
             continue  # it has changed since
         name = f"worst/{number}.html"

@@ -18,12 +18,14 @@ from parsemark.extras import require
 from parsemark.formats import markdown_of
 from parsemark.matching.page_evidence import PageEvidence, WordFinding, compare
 from parsemark.matching.words import WordStatus, atoms, counts, is_number
-from parsemark.model import Prediction
+from parsemark.model import Box, Prediction
 from parsemark.pdf import SeenPage, SeenWord, count_pages, seen_page
 from parsemark.plain_words import percent
+from parsemark.verdicts.check.certainty import PageTraits
 from parsemark.verdicts.check.numbers import changed_around, following_number, how_altered
 from parsemark.verdicts.check.outputs import GivenOutput, GivenPage, read_output_of
 from parsemark.verdicts.check.pages import PagePart, split_into_pages
+from parsemark.verdicts.check.regions import PageRegions
 from parsemark.verdicts.check.report import (
     KINDS,
     CheckedPage,
@@ -52,6 +54,7 @@ def check(
     *,
     ocr: Literal["auto", "off"] = "auto",
     page_separator: str | None = None,
+    certain: float = 0.9,
 ) -> PdfCheck:
     """Compare the output of a parser with its PDF and return what was lost, altered or invented.
 
@@ -62,25 +65,31 @@ def check(
             compare samples of the others; `off` leaves such pages unjudged.
         page_separator: Text between the pages of the output (default: usual marks are detected; without
             marks the words tell the pages).
+        certain: Lowest probability of a finding to be real. Less certain findings are left out and only
+            counted as `hidden`; 0 keeps all.
 
     Raises:
         PdfError: The PDF cannot be opened.
         FormatError: The output cannot be read.
-        UsageError: The output is empty, or belongs to another PDF.
+        UsageError: The output is empty, or belongs to another PDF; or `certain` is not between 0 and 1.
     """
     require("bench", "parsemark.check", only=["pypdfium2"])
+    if not 0 <= certain <= 1:
+        raise UsageError(f"The certainty must be between 0 and 1, not {certain:g}.")
     if isinstance(pdf, bytes):
         with tempfile.TemporaryDirectory(prefix="parsemark-check-") as folder:
             path = Path(folder) / "document.pdf"
             path.write_bytes(pdf)
-            found = check(path, output, ocr=ocr, page_separator=page_separator)
+            found = check(path, output, ocr=ocr, page_separator=page_separator, certain=certain)
             return replace(found, pdf="document.pdf")
     if ocr not in ("auto", "off"):
         raise UsageError(f"ocr must be auto or off, not {str(ocr)[:40]!r}.")
-    return _check(Path(pdf), output, ocr == "auto", page_separator)
+    return _check(Path(pdf), output, ocr == "auto", page_separator, certain)
 
 
-def _check(pdf: Path, output: str | Path | bytes, ocr: bool, separator: str | None) -> PdfCheck:
+def _check(
+    pdf: Path, output: str | Path | bytes, ocr: bool, separator: str | None, certain: float
+) -> PdfCheck:
     n_pages = count_pages(pdf)
     given = read_output_of(output, n_pages, separator)
     name = "output" if isinstance(output, bytes) else str(output)
@@ -104,10 +113,10 @@ def _check(pdf: Path, output: str | Path | bytes, ocr: bool, separator: str | No
         )
     pages, texts = [], []
     for page, part in _paired(seen, given, parts):
-        checked, own = _check_page(page[0], page[1], part)
+        checked, own = _check_page(page[0], page[1], part, certain)
         pages.append(checked)
         texts.append(own)
-    return PdfCheck(str(pdf), name, tuple(pages), tuple(texts))
+    return PdfCheck(str(pdf), name, tuple(pages), tuple(texts), certain)
 
 
 def _n_judged(seen: Sequence[SeenPage]) -> int:
@@ -204,7 +213,7 @@ def _replaced(words: Sequence[SeenWord], old: SeenWord, new: SeenWord | None) ->
 # --- one page -----------------------------------------------------------------------------------------------
 
 
-def _check_page(number: int, seen: SeenPage, own: _OwnOutput) -> tuple[CheckedPage, str]:
+def _check_page(number: int, seen: SeenPage, own: _OwnOutput, certain: float) -> tuple[CheckedPage, str]:
     text = own.text
     if seen.source == "none":
         return CheckedPage(number, seen.width, seen.height, seen.judged_by, 0, 0), text
@@ -216,8 +225,16 @@ def _check_page(number: int, seen: SeenPage, own: _OwnOutput) -> tuple[CheckedPa
     else:
         findings = list(_merged(list(_page_findings(number, seen, evidence, own)), evidence))
     findings.sort(key=lambda f: list(KINDS).index(f.kind))
-    page = CheckedPage(number, seen.width, seen.height, seen.judged_by, n_words, n_said, tuple(findings))
-    return page, text
+    regions, about = PageRegions(seen), PageTraits(seen, text)
+    told = [replace(f, certainty=about.certainty(f)) for f in findings]
+    shown = tuple(
+        replace(f, region=regions.of([Box(*sides) for sides in f.boxes])) if f.kind == "lost" else f
+        for f in told
+        if f.certainty >= certain
+    )
+    size = seen.width, seen.height
+    hidden = len(told) - len(shown)
+    return CheckedPage(number, *size, seen.judged_by, n_words, n_said, shown, hidden), text
 
 
 def _missing(number: int, evidence: PageEvidence, n_words: int) -> CheckFinding:

@@ -38,6 +38,8 @@ class BatchSummary:
     documents: int = 0
     pages: int = 0
     words: int = 0
+    hidden: int = 0
+    """Findings that are less certain than asked for."""
     statuses: Counter[str] = field(default_factory=Counter)
     """`ok`, `exceeded` (a limit), `error` and `no output`."""
     counts: Counter[str] = field(default_factory=Counter)
@@ -53,7 +55,10 @@ class BatchSummary:
         """Return the sums as plain data."""
         return {
             "schema_version": SCHEMA_VERSION,
-            **{name: getattr(self, name) for name in ("documents", "pages", "words", "worst", "failed")},
+            **{
+                name: getattr(self, name)
+                for name in ("documents", "pages", "words", "hidden", "worst", "failed")
+            },
             "statuses": dict(self.statuses),
             "counts": {kind: self.counts[kind] for kind in KINDS},
             "by_producer": {name: dict(own) for name, own in sorted(self.by_producer.items())},
@@ -66,6 +71,7 @@ def check_folder(
     out: Path,
     *,
     ocr: Literal["auto", "off"] = "auto",
+    certain: float = 0.9,
     limits: Mapping[str, Limit] | None = None,
     done: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> BatchSummary:
@@ -91,9 +97,13 @@ def check_folder(
                 journal.write("\n")  # the line that was being written when the process ended
             for number, name in enumerate(names, start=1):
                 output = output_of(outputs, name)
-                key = _key(pdfs / name, output, ocr)
+                key = _key(pdfs / name, output, f"{ocr} {certain:g}")
                 if keys.get(name.as_posix()) != key:
-                    line = {"document": name.as_posix(), "key": key, **_result(pdfs / name, output, ocr)}
+                    line = {
+                        "document": name.as_posix(),
+                        "key": key,
+                        **_result(pdfs / name, output, ocr, certain),
+                    }
                     journal.write(json.dumps(line, ensure_ascii=True) + "\n")
                     journal.flush()
                 done(number, len(names))
@@ -123,20 +133,20 @@ def output_of(outputs: Path, name: Path) -> Path | None:
     return next((place for place in found if place.resolve().is_relative_to(inside)), None)
 
 
-def _key(pdf: Path, output: Path | None, ocr: str) -> str:
+def _key(pdf: Path, output: Path | None, options: str) -> str:
     """Return a key of the state of both files."""
     files = [pdf] if output is None else [pdf, output]
     if output is not None and output.is_dir():
         files += sorted(output.iterdir())
     states = [(path.name, (s := path.stat()).st_size, s.st_mtime_ns) for path in files]
-    return hashlib.sha256(repr((SCHEMA_VERSION, ocr, states)).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr((SCHEMA_VERSION, options, states)).encode()).hexdigest()[:16]
 
 
-def _result(pdf: Path, output: Path | None, ocr: Literal["auto", "off"]) -> dict[str, Any]:
+def _result(pdf: Path, output: Path | None, ocr: Literal["auto", "off"], certain: float) -> dict[str, Any]:
     if output is None:
         return {"status": "no output", "message": "no output has this name"}
     try:
-        found: PdfCheck = check(pdf, output, ocr=ocr)
+        found: PdfCheck = check(pdf, output, ocr=ocr, certain=certain)
         producer = made_with(pdf)
     except ParsemarkError as error:
         return {"status": "error", "message": str(error)}
@@ -181,6 +191,7 @@ def summarise(out: Path, documents: set[str], limits: Mapping[str, Limit]) -> Ba
             sums = Counter({"documents": 1, "pages": len(line["pages"]), "words": n_words, **line["counts"]})
             producer.update(sums)
             found.pages, found.words = found.pages + sums["pages"], found.words + n_words
+            found.hidden += line["hidden"]
             found.counts.update(line["counts"])
             exceeded = exceeded_limits(line, limits)
             status = "exceeded" if exceeded else "ok"
@@ -232,6 +243,7 @@ def write_parquet(out: Path, pdfs: Path) -> Path:
         **{"document": pl.String, "producer": pl.String, "page": pl.Int64, "kind": pl.String},
         **{"detail": pl.String, "severity": pl.String, "text": pl.String, "output": pl.String},
         **{"words": pl.Int64, "numbers": pl.Int64, "line": pl.Int64, "file": pl.String},
+        **{"region": pl.String, "certainty": pl.Float64},
         **{"judged_by": pl.String, "boxes": pl.List(pl.List(pl.Float64))},
     }
     with ScratchFolder("parsemark-check-") as scratch:

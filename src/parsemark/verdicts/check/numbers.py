@@ -143,12 +143,16 @@ def _differences(
     before: str, after: str, said_before: str, said_after: str
 ) -> Iterator[tuple[str, str, str, bool]]:
     own, other = _sign(before), _sign(said_before)
-    if own != other and own is not None and other is not None:
+    is_apart = other != "" and said_before.endswith((" ", "\n"))  # the page may show it farther away
+    is_code = said_before.endswith("(cid:")
+    if own != other and own is not None and other is not None and not is_apart and not is_code:
         yield "sign", own, other, True
     rest = re.split(r"\n|\||</t", said_after, maxsplit=1)[0]
     if after.startswith(" ") and not rest.strip():
         return  # the output ends a line here: what the page has behind the number may be no unit
     mine, theirs = _unit(after), _unit(rest)
+    if not mine and theirs in _AFTER.values() and not rest.lstrip("*_`$^\\").startswith(tuple(_AFTER)):
+        return  # what stands behind a blank or a brace may belong to the next word
     are_letters = mine in _LETTERS and theirs in _LETTERS
     if mine != theirs and (are_letters or {mine, theirs} & set(_AFTER.values())):
         yield "unit", mine, theirs, False

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted
+from parsemark.verdicts.check.regions import Region
 
 SCHEMA_VERSION = 1
 FindingKind = Literal[
@@ -58,6 +59,10 @@ class CheckFinding:
     """File of the output, where it is a folder."""
     span: tuple[int, int] | None = None
     """Characters of the page's output that are concerned, from 0."""
+    region: Region = ""
+    """Of lost text: body, table, note, header or footer."""
+    certainty: float = 1.0
+    """Probability that the deviation is real."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,8 @@ class CheckedPage:
     said: int
     """Words of the output."""
     findings: tuple[CheckFinding, ...] = ()
+    hidden: int = 0
+    """Number of findings that are less certain than asked for."""
 
     @property
     def is_judged(self) -> bool:
@@ -90,11 +97,18 @@ class PdfCheck:
     pages: tuple[CheckedPage, ...]
     texts: tuple[str, ...] = field(default=(), repr=False)
     """The output of each page, as text."""
+    certain: float = 0.0
+    """Lowest certainty of the findings."""
 
     @property
     def findings(self) -> tuple[CheckFinding, ...]:
         """Return all findings, page by page."""
         return tuple(finding for page in self.pages for finding in page.findings)
+
+    @property
+    def hidden(self) -> int:
+        """Number of findings that are less certain than asked for; nothing else counts them."""
+        return sum(page.hidden for page in self.pages)
 
     def count(self, kind: FindingKind) -> int:
         """Return how many words, numbers or pages are concerned."""
@@ -157,6 +171,8 @@ class PdfCheck:
             "pdf": self.pdf,
             "output": self.output,
             "verdict": self.verdict,
+            "certain": self.certain,
+            "hidden": self.hidden,
             "counts": {kind: self.count(kind) for kind in KINDS},
             "pages": [
                 {
@@ -166,6 +182,7 @@ class PdfCheck:
                     "judged_by": page.judged_by,
                     "words": page.words,
                     "said": page.said,
+                    "hidden": page.hidden,
                     "findings": [_finding_json(finding) for finding in page.findings],
                 }
                 for page in self.pages
@@ -187,6 +204,8 @@ def _finding_json(finding: CheckFinding) -> dict[str, Any]:
             "detail",
             "line",
             "file",
+            "region",
+            "certainty",
         )
     }
     data["boxes"] = [[round(side, 1) for side in box] for box in finding.boxes]

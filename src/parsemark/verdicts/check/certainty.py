@@ -1,0 +1,93 @@
+"""How probable it is that a finding is real: a small table by kind and trait, fitted to judged findings.
+
+`certainty.json` has the table and its origin: how many findings of each kind and trait were judged, and how
+many of them were real.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from importlib import resources
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+from parsemark.matching.words import atoms
+from parsemark.pdf import SeenPage
+
+if TYPE_CHECKING:
+    from parsemark.verdicts.check.report import CheckFinding
+
+Trait = Literal["ocr", "script", "sign", "there", "long", "short"]
+_LONG = 5  # words from which on a text is long; of an altered word letters
+_THERE = 0.75  # share of pairs of neighbouring words that the other side must have
+_FEW = 0.005  # share of a page's characters up to which a script does not matter
+_COMPLEX = (("\u0590", "\u1cff"), ("\ufb1d", "\ufefc"))
+"""Scripts that text layers often store in another order or as parts of letters."""
+
+
+class PageTraits:
+    """What the certainty of findings on one page depends on."""
+
+    def __init__(self, seen: SeenPage, output: str) -> None:
+        self._seen, self._output = seen, output
+
+    def certainty(self, finding: CheckFinding) -> float:
+        """Return the probability that a finding is real."""
+        return _table()[finding.kind, self.trait(finding)]
+
+    def trait(self, finding: CheckFinding) -> Trait:
+        """Return the first of these traits that the finding has.
+
+        `ocr`: OCR has read the page. `script`: the page or the finding has letters of a script that is
+        written from right to left or has composed letters. `sign`: a sign or unit of a number. `there`:
+        the other side has most pairs of neighbouring words too, whatever the blanks. `long`: at least
+        five words, or an altered word of at least five letters. `short`: all others.
+        """
+        kind, words = finding.kind, (finding.text or finding.output).split()
+        if self._seen.source == "ocr":
+            return "ocr"
+        if self._is_complex or _n_complex(finding.text + finding.output):
+            return "script"
+        if finding.detail in ("sign", "unit"):
+            return "sign"
+        if kind == "lost" and _share_in(words, self._letters_of_output) >= _THERE:
+            return "there"
+        if kind in ("invented", "doubled") and _share_in(words, self._letters_of_page) >= _THERE:
+            return "there"
+        size = max(map(len, words), default=0) if kind == "altered" else finding.words
+        return "long" if size >= _LONG else "short"
+
+    @cached_property
+    def _is_complex(self) -> bool:
+        letters = "".join(word.text for word in self._seen.words if word.shown)
+        return _n_complex(letters) > _FEW * len(letters)
+
+    @cached_property
+    def _letters_of_output(self) -> str:
+        return _letters(self._output.split())
+
+    @cached_property
+    def _letters_of_page(self) -> str:
+        return _letters([word.text for word in self._seen.words if word.shown])
+
+
+def _n_complex(text: str) -> int:
+    return sum(any(low <= c <= high for low, high in _COMPLEX) for c in text)
+
+
+def _letters(words: Sequence[str]) -> str:
+    return "".join(atom for word in words for atom in atoms(word))
+
+
+def _share_in(words: Sequence[str], letters: str) -> float:
+    """Return the share of pairs of neighbouring words that some letters contain."""
+    pairs = [one + other for one, other in pairwise(words)] or list(words)
+    return sum(pair in letters for pair in pairs) / len(pairs) if pairs else 0.0
+
+
+@lru_cache(maxsize=1)
+def _table() -> Mapping[tuple[str, str], float]:
+    text = resources.files("parsemark.verdicts.check").joinpath("certainty.json").read_text("utf-8")
+    return {(row["kind"], row["trait"]): row["probability"] for row in json.loads(text)["table"]}
