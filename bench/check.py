@@ -9,7 +9,8 @@ Each output is given to `check` as one text without marks of pages, then harmed 
 harm is found if a new finding of a right kind has at least half of its words. New findings without words of
 the harm are false. Documents are split in two by the hash of their package's name: choices are made on one
 half (`CHECK_HALF=tune`), figures are of the other one. `CHECK_EACH=1` takes one parser of each document,
-`CHECK_HARMS="sign lost,unit altered"` some kinds of harms, `CHECK_CERTAIN=0.9` hides findings as the command does.
+`CHECK_HARMS="sign lost,unit altered"` some kinds of harms,
+`CHECK_CERTAIN=0.9` hides findings as the command does.
 Intervals are bootstraps over packages. Beside it: the findings on untouched outputs per 1,000 words.
 """
 

@@ -438,11 +438,8 @@ print(pm.check({str(pdf)!r}, b"In the spring of 1923 the engineer Tomas", ocr="o
     assert "2 pages missing" in done.stdout, done.stderr
 
 
-EXAMPLES = re.findall(
-    r"^```python\n(.*?)^```$",
-    (Path(__file__).parents[2] / "docs" / "how-to" / "check.md").read_text(),
-    re.MULTILINE | re.DOTALL,
-)
+PAGE_ABOUT_CHECK = (Path(__file__).parents[2] / "docs" / "how-to" / "check.md").read_text()
+EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE_ABOUT_CHECK, re.MULTILINE | re.DOTALL)
 
 
 def test_the_examples_for_loaders_work_as_the_page_has_them(pdf: Path) -> None:
@@ -460,11 +457,10 @@ def test_the_examples_for_loaders_work_as_the_page_has_them(pdf: Path) -> None:
         def load(self) -> list[SimpleNamespace]:
             return documents(self.texts)
 
-        def load_data(self, _file: Path) -> list[SimpleNamespace]:
-            return documents(self.texts)
-
     wrong = [text.replace("4500", "4600") for text in TEXTS]
-    for name in ("checked_documents", "checked_nodes"):
-        assert len(names[name](pdf, Loader(TEXTS))) == 3
-        with pytest.raises(ValueError, match="1 number altered"):
-            names[name](pdf, Loader(wrong))
+    assert len(names["checked_documents"](pdf, Loader(TEXTS))) == 3
+    with pytest.raises(ValueError, match="1 number altered"):
+        names["checked_documents"](pdf, Loader(wrong))
+    (call,) = re.findall(r"^`(pm\.check\(.*\))`\.$", PAGE_ABOUT_CHECK, re.MULTILINE)
+    for texts, n in ((TEXTS, 0), (wrong, 1)):
+        assert eval(call, {"pm": pm, "pdf": pdf, "documents": documents(texts)}).count("number") == n
