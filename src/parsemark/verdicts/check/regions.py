@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from statistics import median
-from typing import Literal, get_args
+from typing import Literal
 
 from parsemark.model import Box
 from parsemark.pdf import SeenPage, SeenWord
 
 Region = Literal["", "body", "table", "note", "header", "footer"]
-REGIONS: tuple[str, ...] = get_args(Region)
 _EDGE = 0.07  # of the page's height: text so near to its top or end is a header or footer
 _SMALL, _LOW = 0.92, 0.55
 """Height of a note's text in heights of the page's text; share of the page above every note."""
