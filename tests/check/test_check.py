@@ -238,9 +238,9 @@ def test_the_json_follows_its_schema(pdf: Path) -> None:
 def test_limits_count_words_or_shares(pdf: Path) -> None:
     found = checked(pdf, "\n\n".join(TEXTS).replace("4500", "4600").replace("of coffee beans.", ""))
     assert found.over(read_limits(["lost=3", "altered=1"])) == []
-    assert found.over(read_limits(["lost=2"])) == ["lost: 3 is over the limit of 2"]
+    assert found.over(read_limits(["lost=2"])) == ["lost: 3 exceeds the limit of 2"]
     (said,) = found.over(read_limits(["lost=1%", "invented=0"]))
-    assert said.startswith("lost: ") and said.endswith("% is over the limit of 1 %")
+    assert said.startswith("lost: ") and said.endswith("% exceeds the limit of 1 %")
     for wrong in ("many", "-1", "150%", "1e3"):
         with pytest.raises(UsageError, match="is not a number of words"):
             read_limits([f"lost={wrong}"])
@@ -264,7 +264,7 @@ def test_the_command_prints_the_verdict_first_and_fails_over_limits(pdf: Path, t
     assert code == 0 and text.startswith("1 number altered.\n")
     assert "number (digit): 4500 → 4600  [at " in text and "output:1, high]" in text
     code, text = run(pdf, output, "--no-ocr", "--max", "numbers=0", "--max", "lost=0.5%")
-    assert code == 1 and "✗ numbers: 1 is over the limit of 0" in text
+    assert code == 1 and "✗ numbers: 1 exceeds the limit of 0" in text
     code, text = run(pdf, output, "--no-ocr", "--json", "--max", "altered=0")
     jsonschema.validate(json.loads(text), SCHEMA)
     assert code == 1 and json.loads(text)["exceeded"]
