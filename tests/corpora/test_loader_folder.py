@@ -120,20 +120,20 @@ def test_truth_of_no_document_is_named(tmp_path: Path) -> None:
     make_pdf(tmp_path / "report.pdf")
     write(tmp_path / "reprot.p1.t1.csv", "a,b\n")
     (remark,) = load_corpus(f"folder:{tmp_path}").remarks
-    assert "reprot.p1.t1.csv" in remark.where and "there is no reprot.pdf" in remark.message
+    assert "reprot.p1.t1.csv" in remark.where and "reprot.pdf is missing" in remark.message
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("ghost.p1.html", "no ghost.pdf"),
-        ("ghost.p1.md", "no ghost.pdf"),
-        ("ghost.csv", "no ghost.pdf"),
-        ("ghost/page-1.html", "no ghost/page-1.pdf"),
+        ("ghost.p1.html", "ghost.pdf is missing"),
+        ("ghost.p1.md", "ghost.pdf is missing"),
+        ("ghost.csv", "ghost.pdf is missing"),
+        ("ghost/page-1.html", "ghost/page-1.pdf is missing"),
         ("report.p2.t2.xlsx", "is not named as truth of report.pdf"),
         ("report/page-2.docx", "is not named as truth of report.pdf"),
         ("report.p2.yaml", "is not named as truth of report.pdf"),
-        ("reprot.p2.md", "no reprot.pdf"),
+        ("reprot.p2.md", "reprot.pdf is missing"),
     ],
 )
 def test_a_file_that_fits_no_page_is_named(tmp_path: Path, name: str, said: str) -> None:

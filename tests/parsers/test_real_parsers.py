@@ -80,7 +80,7 @@ def test_a_page_or_file_that_does_not_exist(tmp_path: Path) -> None:
     parser = get_parser("pdftotext")
     with pytest.raises(UsageError, match="has one page, not 2"):
         try_parser(parser, write_page(tmp_path / "page.pdf"), 2)
-    with pytest.raises(UsageError, match="no file"):
+    with pytest.raises(UsageError, match="does not exist"):
         try_parser(parser, tmp_path / "nothing.pdf")
     (tmp_path / "bad.pdf").write_text("not a PDF")
     with pytest.raises(UsageError, match="cannot be opened"):

@@ -156,7 +156,7 @@ def test_what_cannot_be_used_is_said_in_one_line_and_the_rest_goes_on(
 
 
 def test_the_only_version_that_was_asked_for_fails(index: Path, tmp_path: Path) -> None:
-    with pytest.raises(ParserError, match=r"no release 7\.7 of tabler"):
+    with pytest.raises(ParserError, match=r"tabler has no release 7\.7"):
         usable_parsers([f"{write_script(tmp_path)}@7.7"], get_parser, print)
 
 

@@ -181,8 +181,8 @@ def _how_to_read(files: Sequence[Path]) -> str:
 def _documents(place: Path, remarks: list[Remark]) -> list[_Document]:
     """Return the PDFs of a folder, or one PDF and its neighbours, with the files about them."""
     if place.is_file() and place.suffix.lower() != ".pdf":
-        like = "is a PDF: name it so" if _is_pdf(place) else "is none"
-        raise CorpusError(f"{place} is not named as a PDF is (.pdf), and {like}.{_how_to_read([place])}")
+        like = "but is a PDF: rename it" if _is_pdf(place) else "and is not a PDF"
+        raise CorpusError(f"{place} does not have a PDF's suffix (.pdf), {like}.{_how_to_read([place])}")
     root = place.parent if place.is_file() else place
     files = list(_files(root, remarks, deep=place.is_dir()))
     pdfs = [path for path in files if path.suffix.lower() == ".pdf"]
@@ -396,7 +396,7 @@ def _page(blank: Page, labels: Sequence[_Label], document: _Document, root: Path
     file = read_page(whole[0].path)
     if file.page_info.pdf_sha256 not in (None, document.sha256):
         raise CorpusError(
-            f"{names[0]} is truth of another PDF than {document.pdf.name} is now. If it is right for this "
+            f"{names[0]} is truth of another version of {document.pdf.name}. If it is right for this "
             "one too, remove pdf_sha256 from it; else remove the file, and annotate the page again."
         )
     return page_from_file(file, blank.id)
