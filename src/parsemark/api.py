@@ -330,12 +330,14 @@ def score(
         out: Run directory for the outputs; it may hold other parsers of the same corpus.
         add: Parsers to make of the run's outputs: `ensemble`, `estimated(parser=NAME)` or
             `calibrated(parser=NAME)`.
-        fitted_on: Run that `add` fits confidences on; by default this run, on other documents.
+        fitted_on: Run with truth, used to fit the confidences of `add`; by default, for each document, the
+            others of this run.
         remove: Names of parsers to remove from the run.
         workers: Number of parallel workers; by default one per CPU.
         executor: `local`, `ray`, or the address of a Ray cluster, such as `ray:HOST:6379`.
         strict: Raise an error if any part of the corpus is unreadable.
-        page_separator: Text between the pages of a document's file; the usual ones are detected.
+        page_separator: Text that separates pages in an output file of a whole document; the usual ones are
+            detected.
         events: Receives progress.
 
     Returns:
@@ -464,7 +466,7 @@ def choose(
     events: Events | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Choice:
-    """Find the best parser for documents without truth, with as few labels as possible.
+    """Find the best parser for documents without truth, labelling as few pages as possible.
 
     Writes `choice.json` and `choice.html` into the run.
 
@@ -472,8 +474,8 @@ def choose(
         corpus: A folder of documents, or any other corpus.
         labels: Maximum number of new pages to label.
         parsers: Specs of parsers; by default a fast set.
-        protocol: Protocol whose primary score decides.
-        cpu_hour_usd: Price of one CPU hour in USD, for the cost of a million pages.
+        protocol: Protocol whose primary score determines the best parser.
+        cpu_hour_usd: Price of one CPU hour in USD, used to calculate the cost of a million pages.
         out: Run directory; by default `runs/` and the name of the corpus.
         pages: The pages to use, as `--pages`.
         workers: Number of parallel workers; by default one per CPU.
@@ -583,12 +585,12 @@ def gate(
         minimum: Required scores by name: a minimum, or a maximum where lower is better.
         max_drop: Maximum allowed drop in the primary score, significant or not.
         interval: Fail on a statistically significant drop.
-        regressions: Fail if pages, tables or error types got worse more than twice as often as better.
+        regressions: Fail if over twice as many pages got worse as better; also by tables and by error type.
         max_failures: Maximum number of pages that newly fail or return nothing.
         max_lost_tables: Maximum number of truth tables found by the old run but missed by the new one.
         max_page_drop: Maximum allowed drop in the primary score on any page.
         max_slowdown: Maximum ratio of CPU time, new to old, such as 1.1.
-        time_again: Number of pages on which to time both versions again here, in turns.
+        time_again: Number of pages to time again on this machine, alternating between both parser versions.
         max_memory: Maximum ratio of peak memory, new to old, such as 1.2.
         parsers: Parsers to check; by default all of the run.
         protocol: Protocol to check; by default the run's first.
@@ -652,8 +654,8 @@ def export(
         parsers: Parsers to export; by default all.
         page: The page to export (failure).
         score: Score to show (badge); by default the primary score.
-        link: Address that the badge links to, or of the results (hf-eval).
-        bundle: Bundle of the run, to be verified; its scores must be the run's (badge).
+        link: URL that the badge links to; for `hf-eval`, URL of the results.
+        bundle: Bundle to verify before a badge is written; its scores must equal the run's.
         dataset: Dataset of the corpus on the Hugging Face Hub, as `OWNER/NAME` (hf-eval).
         out: File or folder to write; tables are returned as text without it.
         progress: Called with what is being written.
@@ -681,7 +683,7 @@ def export(
 
 
 def query(run: str | Path | Run, sql: str) -> QueryResult:
-    """Query a run in SQL (DuckDB): the tables samples, parses, predictions, matches and scores."""
+    """Query a run in SQL (DuckDB): the tables `samples`, `parses`, `predictions`, `matches` and `scores`."""
     from parsemark.store.run import query_run
 
     return query_run(open_run(run).path, sql)
@@ -699,12 +701,12 @@ def stable(
     events: Events | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[Stability, Run]:
-    """Rewrite pages so that they look the same, and return which parsers change their outputs.
+    """Rewrite pages as visually identical variants, and return which parsers change their outputs.
 
     Args:
         corpus: A spec as `--corpus` takes it, or a loaded corpus.
         parsers: Specs; by default a fast set that installs itself.
-        variants: Some of `parsemark.corpora.stable_variants.VARIANTS`; all by default.
+        variants: Some of `parsemark.corpora.stable_variants.VARIANTS`; all ten by default.
         pages: A subset, as `--pages`.
         protocols: Specs; the first one's primary figure is the score. `tables` by default.
         workers: Processes; one per CPU by default.
@@ -752,7 +754,7 @@ def site(
     reports: bool = True,
     progress: Callable[[str], None] | None = None,
 ) -> BoardResult:
-    """Build a leaderboard site from many bundles; `result.refused` lists what is not shown.
+    """Build a leaderboard site from bundles, one or more; `result.refused` lists what is not shown.
 
     Args:
         bundles: Bundles, or folders of them.
@@ -787,7 +789,8 @@ def build_report(
         old: An older run to compare with.
         also: Runs on other corpora, selectable on the leaderboard.
         single_file: Write one HTML file, by default `report.html` in the run.
-        max_mb: Maximum size of that file, in MB. The worst and differing pages are kept.
+        max_mb: Maximum size of that file, in MB. Above it, only the worst pages and those with the largest
+            differences between parsers are kept.
     """
     from parsemark.report import build_report as build
 
@@ -833,7 +836,7 @@ def verify(
 
     Args:
         bundle: A file that `bundle` wrote.
-        corpus: Corpus that the bundle must come from; by default the truth in the bundle.
+        corpus: Corpus to check the bundle against, with its truth; by default the truth in the bundle.
         workers: Number of parallel workers; by default one per CPU.
         events: Receives progress.
     """

@@ -93,12 +93,13 @@ def corpus_import(
     executor: str = api.EXECUTOR,
     progress: Progress | None = None,
 ) -> ImportedCorpus:
-    """Import the truth that documents carry themselves, in PDF tags or in their sources, into a corpus.
+    """Make a corpus whose truth comes from the PDFs, such as their tags, or from source files beside them.
 
     Args:
         folder: A folder of PDFs.
         out: Corpus folder to write; an interrupted import is resumed.
-        origin: `embedded` (all truth in the PDF), `tagged` (its tags) or `source-pairs`.
+        origin: Source of the truth: `embedded` (everything in the PDF), `tagged` (PDF tags) or `source-pairs`
+            (source files beside the PDFs).
         workers: Number of processes; by default one per CPU.
         executor: `local`, `ray`, or the address of a Ray cluster, such as `ray:HOST:6379`.
         progress: Called with the number of documents that are done.
@@ -134,11 +135,11 @@ def corpus_check(
 
     Args:
         corpus: A corpus as commands take it, or a loaded one.
-        run: Run of several parsers: find truth cells that independent parsers contradict.
+        run: Run with several parsers, used to list truth cells that independent parsers contradict.
         out: Folder for `audit.html` and `corrections.json` (with `run`), or for the copy (with `apply`).
         apply: File of corrections: write a copy of the corpus with them to `out`.
-        disputes: File from "This truth is wrong" in a report: also list its entries. With `run`, score the
-            run without the disputed elements as well.
+        disputes: Disputes file, saved with "This truth is wrong" in a report: list its entries. With `run`,
+            also score the run without the disputed elements.
         strict: Raise an error if any part of the corpus is unreadable.
         progress: Called with the number of pages that are done.
 
@@ -177,7 +178,7 @@ def corpus_check(
 
 
 def corpus_info(corpus: str | Path | Corpus, *, strict: bool = False) -> CorpusInfo:
-    """Describe a corpus: documents, pages, tables, languages, attributes, and what is left out."""
+    """Describe a corpus: documents, pages, tables, languages, attributes, and excluded content."""
     from parsemark.corpora.describe import corpus_info as info
 
     return info(api.open_corpus(corpus, strict=strict))
@@ -255,8 +256,8 @@ def corpus_sample(
         pdfs: PDFs, or folders of them. The same PDFs give the same pages.
         pages: Number of pages to choose.
         out: Folder for the pages, their list, and a sheet per cluster.
-        clusters: Number of page types; by default by the number of pages.
-        encoder: Compare pages by a network: `resnet50` (needs torchvision), or `MODULE:FUNCTION`.
+        clusters: Number of page types; by default it depends on the number of pages.
+        encoder: Neural network that compares pages: `resnet50` (needs torchvision), or `MODULE:FUNCTION`.
         progress: Called with the number of PDFs that are done, and of all.
     """
     from parsemark.corpora.sample_pages import sample_pages

@@ -201,14 +201,14 @@ def study_run(
     answers: str | Path | None = None,
     progress: Callable[[str, int | None], Advance] | None = None,
 ) -> Study:
-    """Correlate metrics, stored values and judges with the mean human rating.
+    """Correlate metrics, scores stored in the file, and judges with the mean human rating.
 
     Args:
-        file: A ratings file, of `study rate` or a published study.
+        file: A ratings file, written by `study rate` or published with a study.
         metrics: Specs of metrics; by default `reader`, or `formula_reader` for formulas.
         out: Folder of the results.
-        prepare: `study` gives structural metrics the HTML that the published study gave them; `auto` does so
-            if the file has its stored values.
+        prepare: `study` gives structural metrics the same HTML as in the published study; `auto` does so if
+            the file contains the stored values of that study.
         figures: Draw scatter plots (needs the extra `figures`).
         judges: Specs of language models, such as `openai(model=NAME,base_url=URL)`.
         repeats: Number of times that each question is asked.
@@ -323,8 +323,9 @@ def study_agreement(
 
     Args:
         run: The run. Protocols that it has been scored with already are not scored again.
-        protocols: Protocols to score with; by default the run's, and every benchmark that needs only pages.
-        neutral: Also score outputs in one neutral spelling, to measure the effect of serialisation.
+        protocols: Protocols to score with; by default the run's, and every benchmark that can
+            score any pages.
+        neutral: Also score outputs converted to a common notation, to measure its effect on scores.
         workers: Number of parallel workers; by default one per CPU.
         events: Receives progress, and notes on protocols that cannot be used here.
     """
@@ -406,7 +407,7 @@ def study_judge_matchers(
     answers: str | Path | None = None,
     progress: Callable[[str, int | None], Advance] | None = None,
 ) -> MatcherComparisons:
-    """Compare the deterministic matcher with one by language model, truth by truth.
+    """Compare the deterministic matcher with a language model, one truth element at a time.
 
     Args:
         run: The run.

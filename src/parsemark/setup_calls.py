@@ -43,7 +43,7 @@ def init(
     Args:
         corpus: A corpus as commands take it.
         parsers: Specs of parsers; by default a fast set.
-        protocols: Specs of protocols; by default `tables`, with `evidence` where there is no truth.
+        protocols: Specs of protocols; by default `tables`, with `evidence` before it if no page has truth.
         out: File to write.
         overwrite: Replace an existing file.
     """
@@ -103,7 +103,7 @@ def _trust_mark(path: Path, settings: SettingsFile) -> Path:
 
 
 def list_(kind: str | None = None, name: str | None = None) -> list[Available]:
-    """List metrics, protocols, corpora, parsers, makers, judges and JSON Schemas.
+    """List names to use in commands: metrics, protocols, corpora, parsers, makers, judges, JSON Schemas.
 
     Args:
         kind: One of these; by default a list of the kinds.
@@ -141,7 +141,7 @@ _PROGRAMS = (
 
 
 def doctor() -> list[Installed]:
-    """Return what is installed here, and what each missing library or program would enable."""
+    """Return which libraries and programs are installed, and what each missing one would enable."""
     return list(_everything())
 
 
@@ -197,7 +197,7 @@ def parsers_install(
         lock: Instead, write versions of packages and hashes of fetched weights to lock files beside each
             script.
         accept_licence: Accept licences that limit the use of weights.
-        weights_from: Take weights from this folder instead of the network: `OWNER/NAME/…` or a hub cache.
+        weights_from: Local folder of weights to use instead of downloads: `OWNER/NAME/…` or a hub cache.
         progress: Called with a parser and what is done for it.
         received: Called with the number of bytes that have arrived, and with their total.
     """
@@ -262,7 +262,7 @@ def _write_locks(names: Sequence[str], tell: Callable[[str, str], None]) -> None
 
 
 def parsers_versions(name: str, *, pre: bool = False) -> tuple[str, ...]:
-    """Return the releases of a parser that the package index has for this Python, oldest first.
+    """Return the releases of a parser available for this Python version, from oldest to newest.
 
     Args:
         name: A parser, or the path of a worker script.

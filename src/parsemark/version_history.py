@@ -47,7 +47,7 @@ def history(
     out: str | Path | None = None,
     events: Events | None = None,
 ) -> tuple[History, Run]:
-    """Run the newest releases of a parser over a corpus, and say where it changed.
+    """Run the newest releases of a parser over a corpus, and mark significant changes.
 
     Args:
         parser: A spec, with settings or without.

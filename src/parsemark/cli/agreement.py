@@ -24,12 +24,12 @@ def agreement(
         Option(
             "--protocol",
             help="Protocol to score with; repeatable.",
-            show_default="the run's, and every benchmark that needs only pages",
+            show_default="the run's, and every benchmark that can score any pages",
         ),
     ] = None,
     neutral: Annotated[
         bool,
-        Option(help="Also score outputs rewritten in a neutral notation, to measure the effect of notation."),
+        Option(help="Also score outputs converted to a common notation, to measure its effect on scores."),
     ] = True,
     workers: opt.Workers = None,
 ) -> None:

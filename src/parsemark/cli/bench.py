@@ -38,10 +38,15 @@ def bench(
     executor: opt.Executor = api.EXECUTOR,
     cache: opt.Cache = True,
     repeats: Annotated[
-        int, Option(min=1, help="Number of parses per page, without the cache; scores are means.")
+        int,
+        Option(
+            min=1,
+            help="Number of times to parse each page. From 2 on, the cache is unused; scores are means.",
+        ),
     ] = 1,
     scaling: Annotated[
-        bool, Option(help="Also measure speed by number of workers and by length of document.")
+        bool,
+        Option(help="Also measure how speed depends on the number of workers and on document length."),
     ] = False,
     overwrite: opt.Overwrite = False,
     strict: opt.Strict = False,
@@ -57,8 +62,13 @@ def bench(
 ) -> None:
     """Run parsers on a corpus; print a leaderboard and write an HTML report.
 
-    CORPUS may be a folder of PDFs, one PDF, or `demo`. For pages without truth, the
-    protocol `evidence` compares the outputs with the PDFs. The same command resumes an interrupted run.
+    The leaderboard has scores with 95 % confidence intervals, failures and CPU time; in the report, also
+    memory. If the leader is not significantly better than another parser, the answer says how many more
+    documents would separate them. The same command resumes an interrupted run.
+
+    Truth is the correct content of a page. Its files are named after the PDF: `report.md`, or
+    `report.p3.html` for page 3. If no page has truth, the protocol `evidence` compares the outputs with the
+    PDFs.
 
     Example: parsemark bench my-documents/ --parser pdfplumber --parser camelot
 
@@ -96,7 +106,7 @@ def try_file(
         Path,
         Argument(
             metavar="FILE",
-            help="The document: a PDF; with one --parser that reads them and one page, also DOCX or HTML.",
+            help="PDF to parse. With one page and one --parser that reads them, also DOCX or HTML.",
         ),
     ],
     *,
@@ -113,8 +123,8 @@ def try_file(
 ) -> None:
     """Run all installed parsers on one file and show their outputs side by side. No truth is needed.
 
-    With one --parser and one page, the parser's tables are printed here, with the messages of its worker and
-    the traceback of any failure.
+    With one --parser and one page, its tables, worker messages and any traceback are printed here. A worker
+    is the script that runs a parser.
 
     Example: parsemark try report.pdf
 

@@ -54,7 +54,7 @@ def verify(
         Option(
             "--corpus",
             "-c",
-            help="Corpus that the bundle must come from.",
+            help="Corpus to check the bundle against; its truth is used for scoring.",
             show_default="the truth in the bundle",
         ),
     ] = None,
@@ -63,8 +63,8 @@ def verify(
 ) -> None:
     """Score the outputs in a bundle again and compare with the results that it states.
 
-    Exit code 0: everything agrees. 1: something differs and is listed: a damaged or swapped part, an edited
-    score, another corpus, another version of a protocol. 2: the bundle could not be checked.
+    Exit code 0: everything agrees. 1: differences are listed, such as damaged or swapped parts, edited
+    scores, or another corpus or protocol version. 2: the bundle could not be checked.
 
     Example: parsemark verify mine.zip --corpus my-documents/
     """
@@ -136,10 +136,10 @@ def site(
         bool, Option("--reports/--no-reports", help="Write the full report of every leaderboard.")
     ] = True,
 ) -> None:
-    """Build a leaderboard site from many bundles: corpora × parsers, history per parser, reports.
+    """Build a leaderboard site from bundles: corpora × parsers, history per parser, reports.
 
-    Results are combined only where corpus, pages, protocol and its version are the same. Exit code 1 if a
-    bundle was refused; the site is still written, and lists it.
+    One bundle is enough. Results are combined only where corpus, pages, protocol and its version are the
+    same. Exit code 1 if a bundle was refused; the site is still written, and lists it.
 
     Example: parsemark site submissions/ --out site/ --verify
     """

@@ -36,8 +36,9 @@ def check(
         Option(
             "--max",
             metavar="KIND=LIMIT",
-            help="Fail if more is lost, altered, invented, moved, doubled or leaked, or more numbers are "
-            "altered: a number (`numbers=0`) or a share of the words (`lost=0.5%`); repeatable.",
+            help="Fail above this limit; repeatable. KIND is lost, altered, invented, moved, doubled, leaked "
+            "or numbers (altered numbers). LIMIT is a count (`numbers=0`) or a share of the words "
+            "(`lost=0.5%`).",
         ),
     ] = None,
     json: Annotated[bool, Option("--json", help="Print the result as JSON.")] = False,
@@ -50,20 +51,28 @@ def check(
     ] = True,
     page_separator: Annotated[
         str | None,
-        Option(help="Text between the pages of the output.", show_default="page marks, else the words"),
+        Option(
+            help="Text that separates the pages of the output.",
+            show_default="page marks if present, else pages are located by their words",
+        ),
     ] = None,
     certain: Annotated[
         float,
-        Option(min=0.0, max=1.0, help="Hide findings that are less probable to be real; 0 shows all."),
+        Option(
+            min=0.0,
+            max=1.0,
+            help="Hide findings with a lower probability of being real than this; 0 shows all.",
+        ),
     ] = 0.9,
     out: Annotated[
         Path | None,
         Option("--out", "-o", help="Folder of results, for a folder of PDFs.", show_default="OUTPUT-check"),
     ] = None,
 ) -> None:
-    """Compare an output with its PDF: lost, altered, invented, moved and leaked text, without truth.
+    """Compare an output with its PDF; list lost, altered, invented, moved and leaked text.
 
-    The exit code is 1 if a limit is exceeded, and 2 if the PDF or the output cannot be used.
+    No truth (correct content) is needed: the text of the PDF is the reference. Exit code 1 if a limit
+    is exceeded, 2 if the PDF or the output cannot be used.
 
     Example: parsemark check report.pdf report.md
 

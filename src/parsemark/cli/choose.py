@@ -26,7 +26,9 @@ def choose(
     corpus_too: opt.CorpusToo = None,
     labels: Annotated[int, Option(min=0, help="Maximum number of new pages to label.")] = 10,
     parsers: opt.Parsers = None,
-    protocol: Annotated[str, Option(help="Protocol whose primary score decides.")] = "tables",
+    protocol: Annotated[
+        str, Option(help="Protocol whose primary score determines the best parser.")
+    ] = "tables",
     cpu_hour_usd: opt.CpuHourUsd = None,
     out: opt.Out = None,
     pages: opt.Pages = None,
@@ -41,15 +43,17 @@ def choose(
         Option(help="Write a routing rule, learned from the labels, that selects a parser per page type."),
     ] = None,
     annotate: Annotated[
-        bool, Option("--annotate", help="Open `annotate` on the pages to label (folders only).")
+        bool,
+        Option("--annotate", help="Open `annotate` on the pages to label; CORPUS must be a folder of PDFs."),
     ] = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Find the best parser for documents without truth, with as few labels as possible.
+    """Find the best parser for documents without truth, labelling as few pages as possible.
 
-    Runs the parsers, estimates their quality from the agreement of independent ones, and lists the most
+    Truth is the correct content of a page; to label a page is to write its truth. The command runs the
+    parsers and estimates their quality from the agreement between independent ones. It lists the most
     informative pages to label. Label them (`parsemark annotate`, or truth files beside the PDFs) and repeat
-    the command. Nothing is parsed twice; the result then has a confidence interval.
+    the command. It then reuses all outputs, and the result has a confidence interval.
 
     Example: parsemark choose my-documents/ --labels 10
     """

@@ -19,7 +19,7 @@ from parsemark.system.files import write_text
 def compare(
     run: opt.RunArgument,
     first: Annotated[
-        str | None, Argument(help="Parser of the run; or a newer run, if RUN is the older one.")
+        str | None, Argument(help="First parser to compare; or a newer run, to compare with RUN.")
     ] = None,
     second: Annotated[str | None, Argument(help="Second parser.")] = None,
     *,
@@ -34,6 +34,8 @@ def compare(
     as_json: opt.Json = False,
 ) -> None:
     """Compare two parsers of a run, or two runs: difference, interval and types of errors, in Markdown.
+
+    The result counts the pages that are fixed, regressed, still failing and unchanged.
 
     Runs of different pages, corpora or protocol versions are not compared (exit code 2). The last lines link
     to the report, which shows both outputs beside the truth with the differing cells marked.
@@ -81,7 +83,7 @@ def gate(
         bool,
         Option(
             "--regressions/--no-regressions",
-            help="Fail if pages, tables or error types got worse more than twice as often as better.",
+            help="Fail if over twice as many pages got worse as better; also by tables and by error type.",
         ),
     ] = True,
     max_failures: Annotated[
@@ -102,7 +104,7 @@ def gate(
         Option(
             min=0,
             metavar="PAGES",
-            help="Number of pages to time again here, alternating between both versions.",
+            help="Number of pages to time again on this machine, alternating between both parser versions.",
         ),
     ] = 0,
     max_memory: Annotated[
@@ -120,13 +122,15 @@ def gate(
         list[Path] | None,
         Option("--out", "-o", help="Also write the result to this file: .md or .xml (JUnit); repeatable."),
     ] = None,
-    pictures: Annotated[Path | None, Option(help="Folder for pictures of the pages that got worst.")] = None,
-    link: Annotated[str | None, Option(help="Address of the report's folder, for links to pages.")] = None,
+    pictures: Annotated[
+        Path | None, Option(help="Folder for pictures of the pages with the largest score drops.")
+    ] = None,
+    link: Annotated[str | None, Option(help="URL of the report's folder, used for links to pages.")] = None,
 ) -> None:
     """Check that a run is good enough and no worse than an old one. Exit code 1 if not.
 
     Pages that got worse are always listed. Exit code 2 if the old run is missing, or if pages, corpora or
-    protocol versions differ.
+    protocol versions differ. On GitHub, the action in action.yml runs it (guide: docs/how-to/gate.md).
 
     Example: parsemark gate runs/new --old runs/old --max-drop 0.02 --max-lost-tables 0
 

@@ -33,25 +33,28 @@ def export(
     parsers: Annotated[
         list[str] | None, Option("--parser", "-p", help="Parser to export; repeatable.", show_default="all")
     ] = None,
-    page: Annotated[str | None, Option(help="Page to export (failure).")] = None,
+    page: Annotated[str | None, Option(help="Page to export, for `failure`.")] = None,
     score: Annotated[
-        str | None, Option(help="Score to show (badge).", show_default="the primary score")
+        str | None, Option(help="Score to show, for `badge`.", show_default="the primary score")
     ] = None,
     link: Annotated[
-        str | None, Option(help="Address that the badge links to, or of the results (hf-eval).")
+        str | None, Option(help="URL that the badge links to; for `hf-eval`, URL of the results.")
     ] = None,
     bundle: Annotated[
         Path | None,
-        Option(help="Bundle of the run to verify first; its scores must equal the run's (badge)."),
+        Option(help="Bundle to verify before `badge` is written; its scores must equal the run's."),
     ] = None,
     dataset: Annotated[
         str | None,
-        Option(metavar="OWNER/NAME", help="Dataset of the corpus on the Hugging Face Hub (hf-eval)."),
+        Option(metavar="OWNER/NAME", help="Dataset of the corpus on the Hugging Face Hub, for `hf-eval`."),
     ] = None,
     out: Annotated[
         Path | None,
         Option(
-            "--out", "-o", help="File or folder to write.", show_default="tables are printed; else by RUN"
+            "--out",
+            "-o",
+            help="File or folder to write. The formats `omnidocbench` and `benchmark` need it.",
+            show_default="tables are printed; other formats have a name each",
         ),
     ] = None,
 ) -> None:
@@ -65,7 +68,7 @@ def export(
     - hf-eval: evaluation results for a model repository on the Hugging Face Hub, a YAML file per parser.
     - failure: a folder with one page, its truth, the parser's output and worker, and the command that repeats
       the failure.
-    - omnidocbench: result files of OmniDocBench, one set per profile that the run was scored with.
+    - omnidocbench: result files of OmniDocBench, one set per OmniDocBench profile used to score the run.
     - benchmark: result files in the format of another benchmark; choose it with --protocol.
 
     Example: parsemark export runs/demo --format latex --table soric-4

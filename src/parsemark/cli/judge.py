@@ -35,8 +35,8 @@ MaxCost = Annotated[
     Option(
         "--max-cost",
         min=0,
-        help="Spending limit for judges, in USD. Only an endpoint that charges for more than `max_tokens` "
-        "can exceed it; then asking stops, the overrun is reported, and the exit code is 1.",
+        help="Spending limit for judges, in USD. It is exceeded only if an endpoint bills more than "
+        "`max_tokens`. Then asking stops, the overrun is reported, and the exit code is 1.",
     ),
 ]
 Answers = Annotated[
@@ -72,14 +72,18 @@ def print_statuses(console: Console, statuses: Mapping[str, Mapping[str, int]], 
 
 @app.command("check", cls=Command)
 def check(
-    judges: Annotated[list[str], Argument(metavar="JUDGE…", help="`openai(model=NAME,base_url=URL)`.")],
+    judges: Annotated[
+        list[str],
+        Argument(metavar="JUDGE…", help="Language model to test: `openai(model=NAME,base_url=URL)`."),
+    ],
     max_cost: MaxCost = None,
     answers: Answers = None,
 ) -> None:
     """Test whether instructions inside table cells change a judge's score.
 
-    Columns `right` and `wrong` have the scores of a correct and an incorrect table without such a cell. Exit
-    code 1 if a judge obeyed a cell, or if the check is void: one of these two has no score, or both agree.
+    Columns `right` and `wrong` contain the scores of a correct and an incorrect table without instructions.
+    Exit code 1 if a judge followed an instruction, or if the check is void. It is void if one of these scores
+    is missing, or if `wrong` is not clearly below `right`.
 
     Example: parsemark study judge check "openai(model=gpt-5-mini)" --max-cost 1
     """
@@ -112,9 +116,10 @@ def matchers(
     max_cost: MaxCost = None,
     answers: Answers = None,
 ) -> None:
-    """Compare the deterministic matcher with a language model, one true element at a time.
+    """Compare the deterministic matcher with a language model, one truth element at a time.
 
-    The model only points at parts of the output. Inexact copies are looked up there; other text is ignored.
+    The language model only quotes matching parts of the output. Slightly inexact quotations are located in
+    the output; text that is not found there is ignored.
 
     Example: parsemark study judge matchers runs/demo --judge "openai(model=gpt-5-mini)"
     """

@@ -24,7 +24,10 @@ def list_names(
     ] = None,
     name: Annotated[str | None, Argument(metavar="[NAME]", help="Name to describe in full.")] = None,
 ) -> None:
-    """List metrics, protocols, corpora, parsers, makers, judges and JSON Schemas, with one line each.
+    """List names to use in commands: metrics, protocols, corpora, parsers, makers, judges, JSON Schemas.
+
+    Makers make corpora, and judges are language models that score. `parsemark parsers list` shows which
+    parsers can run here, and `parsemark doctor` which libraries and programs are missing.
 
     Names from other packages show the package in brackets. In a pipe, columns are separated by tabs.
 

@@ -105,11 +105,15 @@ def root(
         ),
     ] = False,
     quiet: Annotated[
-        bool, Option("--quiet", "-q", help="Print the answer alone: no progress, notes or tables beside it.")
+        bool, Option("--quiet", "-q", help="Print only the main result, without progress, notes or tables.")
     ] = False,
     verbose: Annotated[
         bool,
-        Option("--verbose", "-v", help="Print more: all notes, whole lists, groups, tracebacks of errors."),
+        Option(
+            "--verbose",
+            "-v",
+            help="Print more details: all notes, complete lists, scores of groups, and tracebacks of errors.",
+        ),
     ] = False,
     yes: Annotated[
         bool,

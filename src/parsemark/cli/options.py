@@ -102,8 +102,8 @@ def fill(make: Callable[..., Made], given: Mapping[str, Any], **others: Any) -> 
 
 
 CORPUS = (
-    "A folder of PDFs, with truth files beside them or without, one PDF, a corpus folder, a run (for its "
-    "corpus), `demo`, or LOADER:PATH."
+    "Folder of PDFs, one PDF, a corpus folder, `demo`, LOADER:PATH, or a run, whose corpus is used. A folder "
+    "of PDFs may contain truth files, with the correct content of pages."
 )
 Corpus = Annotated[str, Option("--corpus", "-c", help=CORPUS)]
 CorpusArgument = Annotated[str, Argument(metavar="CORPUS", help=CORPUS)]
@@ -114,12 +114,15 @@ Parsers = Annotated[
     Option(
         "--parser",
         "-p",
-        help="Parser to run; repeatable. With options: `camelot(flavor=stream)`; or the path of your own "
-        "worker script.",
+        help="Parser to run; repeatable. Options stand in brackets: `camelot(flavor=stream)`. Or the path of "
+        "your own worker, the script that runs a parser (guide: docs/how-to/parsers.md).",
         show_default="a fast set",
     ),
 ]
-PAGES = "Pages to use: `7` (the first 7), `7-7` (the 7th), `5-9`, or ids with `*`, separated by commas."
+PAGES = (
+    "Pages to use: `7` (the first 7), `7-7` (the 7th), `5-9` (the 5th to 9th), or page ids. Ids may contain "
+    "the wildcard `*`. Several are separated by commas."
+)
 Pages = Annotated[str | None, Option(help=PAGES)]
 Workers = Annotated[int | None, Option(min=1, help="Number of parallel workers.", show_default="one per CPU")]
 TimeoutS = Annotated[float, Option("--timeout-s", min=0.1, help="Time limit per page, in seconds.")]
@@ -129,7 +132,11 @@ MemoryMb = Annotated[
 MaxCost = Annotated[float | None, Option("--max-cost", min=0, help="Stop paid parsers at this cost, in USD.")]
 CpuHourUsd = Annotated[
     float | None,
-    Option("--cpu-hour-usd", min=0, help="Price of one CPU hour in USD, for the cost of a million pages."),
+    Option(
+        "--cpu-hour-usd",
+        min=0,
+        help="Price of one CPU hour in USD, used to calculate the cost of a million pages.",
+    ),
 ]
 Out = Annotated[Path | None, Option("--out", "-o", help="Run directory.", show_default="runs/CORPUS")]
 RunArgument = Annotated[
@@ -151,12 +158,25 @@ Executor = Annotated[
     str,
     Option(help="Where to run: `local`, `ray`, or the address of a Ray cluster such as `ray:HOST:6379`."),
 ]
+_PROTOCOLS = (
+    "Protocol to score with; repeatable. Options stand in brackets: "
+    "`tables(match=content,metrics=teds+reader)`."
+)
 Protocols = Annotated[
     list[str] | None,
     Option(
         "--protocol",
-        help="Protocol to score with; repeatable. With options: `tables(match=content,metrics=teds+reader)`.",
-        show_default="tables, with evidence where there is no truth",
+        help=_PROTOCOLS,
+        show_default="tables; evidence and tables if no page has truth",
+    ),
+]
+TableProtocols = Annotated[list[str] | None, Option("--protocol", help=_PROTOCOLS, show_default="tables")]
+ScoreProtocols = Annotated[
+    list[str] | None,
+    Option(
+        "--protocol",
+        help=_PROTOCOLS,
+        show_default="the run's; for a new run tables, with evidence if no page has truth",
     ),
 ]
 Cache = Annotated[bool, Option("--cache/--no-cache", help="Reuse outputs of earlier runs.")]

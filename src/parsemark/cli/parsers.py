@@ -33,6 +33,8 @@ parsers = typer.Typer(
 def list_parsers() -> None:
     """List the parsers: licence, output, requirements, and whether each can run here.
 
+    `parsemark list parsers` has one line about each; `parsemark doctor` is about libraries and programs.
+
     Example: parsemark parsers list
     """
     if is_quiet():
@@ -96,7 +98,7 @@ def install(
         Path | None,
         Option(
             metavar="DIR",
-            help="Take weights from this folder instead of the network: `OWNER/NAME/…` or a hub cache.",
+            help="Local folder of weights to use instead of downloads: `OWNER/NAME/…` or a hub cache.",
         ),
     ] = None,
 ) -> None:
@@ -133,7 +135,7 @@ def versions(
     name: Annotated[str, Argument(help="A parser, or path/to/worker.py.")],
     pre: Annotated[bool, Option("--pre", help="Include pre-releases.")] = False,
 ) -> None:
-    """List the newest releases of a parser that the package index has for this Python, oldest first.
+    """List the newest releases of a parser available for this Python version, from oldest to newest.
 
     Releases can be compared in one run: `parsemark bench --parser NAME@VERSION --parser NAME`.
 

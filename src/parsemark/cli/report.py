@@ -23,7 +23,7 @@ def report(
     old: opt.Old = None,
     also: Annotated[
         list[Path] | None,
-        Option(help="Run on another corpus to add to the leaderboard; repeatable."),
+        Option(help="Additional run, on another corpus, to show on the leaderboard; repeatable."),
     ] = None,
     single_file: Annotated[
         bool, Option("--single-file", help="Write one HTML file that opens from disk, to attach or archive.")
@@ -31,11 +31,16 @@ def report(
     max_mb: Annotated[
         float,
         Option(
-            min=1, help="Maximum size of the single file, in MB. The worst and most different pages are kept."
+            min=1,
+            help="Maximum size of the single file, in MB. Above it, only the worst pages and those with the "
+            "largest differences between parsers are kept.",
         ),
     ] = 20.0,
 ) -> None:
-    """Write the HTML report of a run: the answer, every page with its outputs, charts.
+    """Write the HTML report of a run: the result, charts, and every page with its outputs.
+
+    Its page viewer shows picture, truth (the correct content) and outputs. It opens on the leader's worst
+    page; the queue `worst` lists the worst pages first.
 
     For a folder of runs, write one page that lists them with their leaders and trends.
 
@@ -55,8 +60,8 @@ def query(
     sql: Annotated[
         str,
         Argument(
-            help="Query over the tables samples, parses, predictions, matches and scores. `DESCRIBE scores` "
-            "lists the columns of one."
+            help="Query over the tables `samples`, `parses`, `predictions`, `matches` and `scores`. "
+            "`DESCRIBE scores` lists the columns of the table `scores`."
         ),
     ],
     as_csv: Annotated[bool, Option("--csv", help="Print CSV instead of a table.")] = False,

@@ -24,8 +24,8 @@ def score(
         Path,
         Argument(
             metavar="RUN|OUTPUTS",
-            help="Run directory to score again; or a folder of outputs made elsewhere: PAGE.md (.html, "
-            ".json, .tex, .csv, .txt) for a page, DOCUMENT.md for all pages of a document.",
+            help="Run to score again, or folder of outputs made elsewhere. The folder has PAGE.md (.html, "
+            ".json, .tex, .csv, .txt) per page, or DOCUMENT.md per document.",
         ),
     ],
     *,
@@ -33,22 +33,22 @@ def score(
     name: Annotated[
         str | None, Option(help="Name of the parser that made the outputs.", show_default="the folder's name")
     ] = None,
-    protocols: opt.Protocols = None,
+    protocols: opt.ScoreProtocols = None,
     pages: opt.Pages = None,
     out: opt.Out = None,
     add: Annotated[
         list[str] | None,
         Option(
-            help="Add a parser derived from the run's outputs; repeatable: `ensemble` (tables voted cell by "
-            "cell), `estimated(parser=NAME)` (confidences for a parser that reports none) or "
-            "`calibrated(parser=NAME)`."
+            help="Add a parser derived from the run's outputs; repeatable. `ensemble`: cell-by-cell vote on "
+            "tables. `estimated(parser=NAME)`: adds confidences to a parser that reports none. "
+            "`calibrated(parser=NAME)`: corrects reported confidences."
         ),
     ] = None,
     fitted_on: Annotated[
         Path | None,
         Option(
-            help="Run whose tables --add uses to fit confidences.",
-            show_default="this run, on other documents",
+            help="Run with truth, used to fit the confidences of a parser given by --add.",
+            show_default="for each document, the others of this run",
         ),
     ] = None,
     remove: Annotated[list[str] | None, Option(help="Remove this parser from the run; repeatable.")] = None,
@@ -58,22 +58,26 @@ def score(
     page_separator: Annotated[
         str | None,
         Option(
-            help="Text between the pages of a document's file.", show_default="the usual ones are detected"
+            help="Text that separates pages in an output file of a whole document.",
+            show_default="the usual ones are detected",
         ),
     ] = None,
     task: Annotated[
         str | None,
         Option(
-            help="Score one component instead of pages: ocr, table or formula (OUTPUTS is an annotation file "
-            "with `pred` in its elements) or layout (a file of boxes)."
+            help="Score one component, not pages: ocr, table, formula or layout. OUTPUTS is then an "
+            "annotation file with `pred` per element; for layout, a file of boxes."
         ),
     ] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Score outputs that you already have, or score a run again. Nothing is parsed.
 
-    A page without an output counts as a miss. To compare several parsers, score their outputs into one run
-    (`--out`). Scoring uses today's truth, with all corrections made since the run.
+    A page without an output counts as a miss. To compare several parsers, repeat the command for each, with
+    the same --out. Scoring uses the current truth, with corrections made after the run.
+
+    Scores by another --protocol stand beside the earlier ones. Your own metrics come from an installed
+    package (guide: docs/how-to/extend.md).
 
     Example: parsemark score my-outputs/ --corpus my-documents/ --name my-parser
 

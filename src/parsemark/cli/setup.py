@@ -34,7 +34,9 @@ def init(
 
 
 def doctor() -> None:
-    """Show what is installed here, and what each missing library or program would enable.
+    """Show which libraries and programs are installed, and what each missing one would enable.
+
+    `parsemark parsers list` shows the parsers, and `parsemark list` the names to use in commands.
 
     Example: parsemark doctor
     """

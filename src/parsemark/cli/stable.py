@@ -31,21 +31,22 @@ def stable(
         list[str] | None,
         Option(
             "--variant",
-            help="Way to rewrite pages: again, threads, objects, painting, streams, fonts, …; repeatable.",
+            help="Variant to write: again, threads, objects, painting, streams, fonts, …; repeatable.",
+            show_default="all ten",
         ),
     ] = None,
     pages: opt.Pages = None,
-    protocols: opt.Protocols = None,
+    protocols: opt.TableProtocols = None,
     workers: opt.Workers = None,
     out: Annotated[
         Path | None, Option("--out", "-o", help="Run directory.", show_default="runs/stable-CORPUS")
     ] = None,
 ) -> None:
-    """Test whether parsers return the same output for the same visible page in a differently written file.
+    """Test whether parsers change their output when a visually identical page is encoded differently.
 
     Example: parsemark stable --parser pdfplumber --pages 10
 
-    Each page is rewritten in ten ways that look the same. The table shows how many scores change, and how
+    Each page is rewritten as ten visually identical variants. The table shows how many scores change, and how
     many outputs differ in words or tables. OUT/stability.parquet has one row per page and variant.
     """
     console = plain_console()

@@ -34,7 +34,12 @@ app = typer.Typer(name="study", cls=opt.Commands, help=_HELP, no_args_is_help=Tr
 @app.command("run", cls=opt.Command)
 def run(
     file: Annotated[
-        Path, Argument(metavar="RATINGS.json", help="Ratings file, of `study rate` or a published study.")
+        Path,
+        Argument(
+            metavar="RATINGS.json",
+            help="Ratings file, written by `study rate` or published with a study (format: "
+            "docs/how-to/study.md).",
+        ),
     ],
     *,
     metrics: Annotated[
@@ -45,8 +50,8 @@ def run(
     prepare: Annotated[
         Literal["auto", "none", "study"],
         Option(
-            help="`study`: give structural metrics the HTML that the published study gave them. "
-            "`auto`: do so if the file has its stored values."
+            help="`study`: give structural metrics the same HTML as in the published study. "
+            "`auto`: do so if the file contains the stored values of that study."
         ),
     ] = "auto",
     figures: Annotated[bool, Option(help="Draw scatter plots (needs the extra `figures`).")] = True,
@@ -56,12 +61,12 @@ def run(
     max_cost: judging.MaxCost = None,
     answers: judging.Answers = None,
 ) -> None:
-    """Correlate metrics, stored values and judges with the mean human rating.
+    """Correlate metrics, scores stored in the file, and judges with the mean human rating.
 
-    Writes `correlations.json`, `study.json`, `scores.jsonl`, `scatter.png` and `disagreements.html`. In
-    study.json are rater agreement, counts, prompts, costs, differences from stored values, and the pairs that
-    a metric was fitted to. Pairs with an empty extraction are counted but not used in correlations.
-    Unreadable entries are reported and counted.
+    Writes `correlations.json`, `study.json`, `scores.jsonl`, `scatter.png` and `disagreements.html`.
+    study.json contains rater agreement, counts, prompts, costs and differences from stored values. It also
+    lists the pairs that a metric was fitted to. Pairs with an empty extraction are counted but not used in
+    correlations. Unreadable entries are reported and counted.
 
     Example: parsemark study run ratings.json --metric reader --metric teds --out studies/tables
     """

@@ -28,20 +28,21 @@ def history(
     *,
     corpus: opt.Corpus = api.CORPUS,
     releases: Annotated[
-        int, Option(min=0, help="Number of releases, newest first; 0: only --also.")
+        int,
+        Option(min=0, help="Number of newest releases to compare; 0 compares only the parsers of --also."),
     ] = version_history.RELEASES,
     also: Annotated[
         list[str] | None, Option(help="Another parser to compare with, such as your own version; repeatable.")
     ] = None,
     pre: Pre = False,
     pages: opt.Pages = None,
-    protocols: opt.Protocols = None,
+    protocols: opt.TableProtocols = None,
     workers: opt.Workers = None,
     out: Annotated[Path | None, Option("--out", "-o", help="Run directory.")] = None,
 ) -> None:
-    """Compare the releases of a parser: scores, CPU time, memory and size, and where they really changed.
+    """Compare scores, CPU time, memory and size of a parser's releases, and mark significant changes.
 
-    Releases that cannot be installed here are listed and left out. In a pipe the output is Markdown.
+    Releases that cannot be installed here are reported and skipped. In a pipe the output is Markdown.
 
     Example: parsemark history pdfplumber --releases 6
     """
@@ -71,7 +72,8 @@ def bisect(
     command: Annotated[
         str | None,
         Option(
-            help="Command that tests a version: exit code 0 is good, 125 skips; `python` is the version's."
+            help="Command that tests a version: exit code 0 is good, 125 skips, others are bad. `python` is "
+            "the interpreter of that version's environment."
         ),
     ] = None,
     repo: Annotated[
@@ -87,7 +89,7 @@ def bisect(
 ) -> None:
     """Find the release or commit that broke a page, installing as few versions as possible.
 
-    Exit code 1 if nothing broke. `parsemark export RUN --format failure` writes a failure to one folder.
+    Exit code 1 if nothing broke. To save a failure as a folder, run `parsemark export RUN --format failure`.
 
     Example: parsemark bisect pdfplumber --good 0.10.0 --bad 0.11.4 --page demo-0003-p1
     """

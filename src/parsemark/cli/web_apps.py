@@ -57,8 +57,8 @@ def rate(
 ) -> None:
     """Let people rate pairs of tables in a browser, without seeing which parser made them.
 
-    Every rating is saved immediately in FILE.ratings.sqlite, so the server can be restarted at any time. Only
-    this machine can connect, unless --host is another interface; then the link contains a token.
+    Every rating is saved immediately in FILE.ratings.sqlite, so the server can be restarted at any time. By
+    default only this machine can connect; with another --host, the link contains an access token.
 
     Example: parsemark study rate pairs.json
     """
@@ -109,8 +109,8 @@ def annotate(
         Option(
             "--run",
             metavar="RUN",
-            help="Run that provides the starting point: the agreement of its parsers; repeatable.",
-            show_default="runs/DIR",
+            help="Run to start from: its parsers' agreement is the first draft of the truth; repeatable.",
+            show_default="runs/FOLDER",
         ),
     ] = None,
     page: Annotated[
@@ -118,17 +118,19 @@ def annotate(
     ] = None,
     disputes: Annotated[
         Path | None,
-        Option(help="File from “This truth is wrong” in a report: show its pages first."),
+        Option(
+            help="Disputes file, saved with “This truth is wrong” in a report; its pages are shown first."
+        ),
     ] = None,
     host: Host = "127.0.0.1",
     port: AnnotatePort = None,
     browser: opt.Browser = True,
 ) -> None:
-    """Make truth for your own documents in a browser, starting from what several parsers agree on.
+    """Make truth (correct content) for your documents in a browser, starting from what parsers agree on.
 
     An accepted page is written as DOCUMENT.pN.json beside its PDF, replaces its earlier truth, and is read by
-    every command. Edits are saved in DIR/.parsemark-annotate.sqlite, so the server can be restarted at any
-    time. Only this machine can connect, unless --host is another interface; then the link contains a token.
+    every command. Edits are saved in FOLDER/.parsemark-annotate.sqlite, so the server can be restarted at any
+    time. By default only this machine can connect; with another --host, the link contains an access token.
 
     Example: parsemark annotate my-documents/ --run runs/my-documents
     """

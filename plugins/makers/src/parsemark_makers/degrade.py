@@ -51,7 +51,7 @@ _STRENGTHS = ("bleed_through", "shadow", "fold", "handwriting", "low_ink")
 
 @dataclass(frozen=True, kw_only=True)
 class Degraded(Maker):
-    """Copies of the pages of a corpus as bad scans; the boxes of the truth follow."""
+    """Copies of the pages of a corpus, degraded to bad scans; the boxes of the truth are adjusted."""
 
     generator: ClassVar[str] = "parsemark degrade 3"
     needs_corpus: ClassVar[bool] = True

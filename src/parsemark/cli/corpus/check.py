@@ -26,7 +26,9 @@ def check(
     *,
     run: Annotated[
         Path | None,
-        Option(help="Run of several parsers: list truth cells that independent parsers contradict."),
+        Option(
+            help="Run with several parsers, used to list truth cells that independent parsers contradict."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -43,8 +45,8 @@ def check(
     disputes: Annotated[
         Path | None,
         Option(
-            help="File from “This truth is wrong” in a report: also list its entries; with --run, show the "
-            "scores with and without the disputed elements."
+            help="Disputes file, saved with “This truth is wrong” in a report; its entries are listed. With "
+            "--run, also show scores with and without the disputed elements."
         ),
     ] = None,
     strict: opt.Strict = False,
@@ -52,8 +54,8 @@ def check(
 ) -> None:
     """Check a corpus: hashes, boxes, and how faithful the truth is to the PDFs. Find and correct errors.
 
-    Corrections are made in three steps: --run writes corrections.json, you delete from it what you do not
-    accept, and --apply writes a corrected copy.
+    Corrections are made in three steps. First, --run writes corrections.json. Then delete from it what you do
+    not accept. Last, --apply writes a corrected copy.
 
     Example: parsemark corpus check my-corpus/
 

@@ -26,7 +26,9 @@ def info(
     ] = False,
     tags: Annotated[
         bool,
-        Option("--tags", help="Report the structure tree of CORPUS, one tagged PDF, and the errors in it."),
+        Option(
+            "--tags", help="Print the structure tree of a tagged PDF, given as CORPUS, and the errors in it."
+        ),
     ] = False,
     picture: Annotated[
         str | None, Option(metavar="PAGE", help="Write a picture of this page with the boxes of its truth.")
@@ -40,7 +42,7 @@ def info(
     as_json: Annotated[bool, Option("--json", help="Print the result as JSON.")] = False,
     strict: opt.Strict = False,
 ) -> None:
-    """Describe a corpus: documents, pages, tables, languages, attributes, and what is left out.
+    """Describe a corpus: documents, pages, tables, languages, attributes, and excluded content.
 
     Example: parsemark corpus info my-documents/ --pages
 
@@ -118,8 +120,8 @@ def export(
     """Export a corpus for use in other programs.
 
     - detector: page pictures, words with boxes and a list of images, for a table detector that runs
-      elsewhere. The parser `tatr(detect=file)` reads its COCO file.
-    - assertions: yes/no statements that follow from the truth, one JSON line each, for
+      elsewhere. The parser `tatr(detect=file)` reads the detector's results, a COCO file.
+    - assertions: yes/no statements derived from the truth, one JSON line each, as input of
       `answers(facts=FILE)`.
     - olmocr: the same statements in the format of olmOCR-bench.
 

@@ -79,11 +79,13 @@ def sample(
     pages: Annotated[int, Option(min=1, help="Number of pages to choose.")],
     out: Annotated[Path, Option(help="Folder for the pages, their list, and a sheet per cluster.")],
     clusters: Annotated[
-        int | None, Option(min=1, help="Number of page types.", show_default="by the number of pages")
+        int | None, Option(min=1, help="Number of page types.", show_default="depends on the number of pages")
     ] = None,
     encoder: Annotated[
         str | None,
-        Option(help="Network that compares pages: `resnet50` (needs torchvision), or `MODULE:FUNCTION`."),
+        Option(
+            help="Neural network that compares pages: `resnet50` (needs torchvision) or `MODULE:FUNCTION`."
+        ),
     ] = None,
 ) -> None:
     """Sample representative pages from many PDFs, balanced over page types and documents.
@@ -115,13 +117,15 @@ def import_truth(
     origin: Annotated[
         str,
         Option(
-            "--from", help="Origin: `embedded` (all truth in the PDF), `tagged` (its tags) or `source-pairs`."
+            "--from",
+            help="Source of the truth: `embedded` (everything in the PDF), `tagged` (PDF tags) or "
+            "`source-pairs` (source files beside the PDFs).",
         ),
     ] = "embedded",
     workers: opt.Processes = None,
     executor: opt.Executor = api.EXECUTOR,
 ) -> None:
-    """Make a corpus from truth that documents contain: PDF tags, or source files beside the PDFs.
+    """Make a corpus whose truth comes from the PDFs, such as their tags, or from source files beside them.
 
     Example: parsemark corpus import my-pdfs/ --from tagged --out my-corpus
     """
