@@ -44,7 +44,10 @@ def choose(
     ] = None,
     annotate: Annotated[
         bool,
-        Option("--annotate", help="Open `annotate` on the pages to label; CORPUS must be a folder of PDFs."),
+        Option(
+            "--annotate",
+            help="Open `annotate` on the pages to label; CORPUS must be a folder of PDFs or one PDF.",
+        ),
     ] = False,
     as_json: opt.Json = False,
 ) -> None:
