@@ -236,7 +236,7 @@ def test_details_are_stored_as_bounded_json() -> None:
     assert details_text({}) is None
     assert "too long" in (details_text({"text": "y" * 10_000}) or "")
     for odd in ({"a": math.nan}, {"a": object()}):
-        assert "no JSON" in (details_text(odd) or "")
+        assert "not JSON" in (details_text(odd) or "")
 
 
 def test_what_reader_says_of_a_pair_is_kept_with_its_score() -> None:

@@ -51,7 +51,7 @@ def in_words(v: Verdict, info: FigureInfo, extent: str, *, better_first: bool = 
         also = "" if more is None else f" Also for new document types: {more}."
         return f"{a} is {v.state} than {b}: {evidence}.{also}"
     if v.state == "equal":
-        return f"{a} and {b} are equal on every document: {evidence}."
+        return f"{a} and {b} are equal on every document: {label} {rounded(v.value_a)}, on {extent}."
     if v.state == "equivalent":
         return f"{a} and {b} are equivalent within ±{info.margin or 0:g}: {evidence}."
     if v.low is None:
@@ -166,7 +166,7 @@ def _parser(comparison: Comparison) -> str:
 
 def _numbers(v: Verdict, info: FigureInfo) -> str:
     values = [format_value(value, info.style) for value in (v.value_a, v.value_b)]
-    interval = signed_interval(v.low, v.high).replace(" to ", " … ")
+    interval = "–" if v.state == "equal" else signed_interval(v.low, v.high).replace(" to ", " … ")
     state = state_words(v.state)
     return " | ".join([*values, signed(v.difference, DIGITS[info.style]), interval, state])
 
