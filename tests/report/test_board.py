@@ -299,7 +299,7 @@ def test_names_belong_to_someone(tmp_path: Path) -> None:
         "minertab (by Eve)",
     }
     site = build_board([tmp_path / "b"], tmp_path / "site", reports=False).page.read_text()
-    assert "made elsewhere" in site and "Ada" in site
+    assert "Imported outputs, of unknown origin" in site and "Ada" in site
 
 
 def test_a_forged_version_is_flagged_and_displaces_nobody(tmp_path: Path) -> None:

@@ -52,9 +52,9 @@ class DocumentProtocol(PageProtocol):
         """Load the rules of the profile, and the readers of tables and inline formulas where they are
         needed.
         """
-        rules = "strict" if self.profile == "strict" else "published"
+        rules = "strict" if self.profile == "strict" else "omnidocbench"
         importlib.import_module(f"parsemark.protocols.document.{rules}.scores")
-        if rules == "published":
+        if rules == "omnidocbench":
             importlib.import_module("bs4")
             importlib.import_module("parsemark.protocols.document.omnidocbench.normalise").converter()
 
