@@ -328,7 +328,7 @@ def score(
             before it where no page has truth.
         pages: The pages to use, as `--pages`.
         out: Run directory for the outputs; it may hold other parsers of the same corpus.
-        add: Parsers to make of the run's outputs: `ensemble`, `estimated(parser=NAME)` or
+        add: Parsers to compute from the run's outputs: `ensemble`, `estimated(parser=NAME)` or
             `calibrated(parser=NAME)`.
         fitted_on: Run with truth, used to fit the confidences of `add`; by default, for each document, the
             others of this run.
@@ -585,12 +585,14 @@ def gate(
         minimum: Required scores by name: a minimum, or a maximum where lower is better.
         max_drop: Maximum allowed drop in the primary score, significant or not.
         interval: Fail on a statistically significant drop.
-        regressions: Fail if over twice as many pages got worse as better; also by tables and by error type.
+        regressions: Fail if more than twice as many pages got worse as got better. The same rule applies to
+            lost and newly found tables, and to each type of error.
         max_failures: Maximum number of pages that newly fail or return nothing.
         max_lost_tables: Maximum number of truth tables found by the old run but missed by the new one.
         max_page_drop: Maximum allowed drop in the primary score on any page.
         max_slowdown: Maximum ratio of CPU time, new to old, such as 1.1.
-        time_again: Number of pages to time again on this machine, alternating between both parser versions.
+        time_again: Number of pages to parse again on this machine to measure time, alternating between both
+            parser versions.
         max_memory: Maximum ratio of peak memory, new to old, such as 1.2.
         parsers: Parsers to check; by default all of the run.
         protocol: Protocol to check; by default the run's first.
@@ -655,7 +657,7 @@ def export(
         page: The page to export (failure).
         score: Score to show (badge); by default the primary score.
         link: URL that the badge links to; for `hf-eval`, URL of the results.
-        bundle: Bundle to verify before a badge is written; its scores must equal the run's.
+        bundle: Bundle of the run to verify before a badge is written; the scores in both must be equal.
         dataset: Dataset of the corpus on the Hugging Face Hub, as `OWNER/NAME` (hf-eval).
         out: File or folder to write; tables are returned as text without it.
         progress: Called with what is being written.

@@ -207,8 +207,8 @@ def study_run(
         file: A ratings file, written by `study rate` or published with a study.
         metrics: Specs of metrics; by default `reader`, or `formula_reader` for formulas.
         out: Folder of the results.
-        prepare: `study` gives structural metrics the same HTML as in the published study; `auto` does so if
-            the file contains the stored values of that study.
+        prepare: `study` normalises the HTML for structural metrics as in the published study, and `none` uses
+            it as it is. `auto` is `study` if the file contains metric values of that study, else `none`.
         figures: Draw scatter plots (needs the extra `figures`).
         judges: Specs of language models, such as `openai(model=NAME,base_url=URL)`.
         repeats: Number of times that each question is asked.
@@ -293,7 +293,8 @@ def study_sample(
         run: The run.
         pairs: Number of pairs.
         out: File to write; pictures of the pages go into a folder beside it.
-        metric: Metric whose scores are balanced; by default the run's first.
+        metric: Metric used to balance the sample: low and high scores are drawn evenly; by default the
+            run's first.
         overwrite: Replace the file.
         progress: Called with what is done and its total; returns what to call with each step.
     """

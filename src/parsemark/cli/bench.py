@@ -106,7 +106,8 @@ def try_file(
         Path,
         Argument(
             metavar="FILE",
-            help="PDF to parse. With one page and one --parser that reads them, also DOCX or HTML.",
+            help="PDF to parse. DOCX and HTML also work if you give one page and one --parser that reads "
+            "that format.",
         ),
     ],
     *,

@@ -36,9 +36,9 @@ def check(
         Option(
             "--max",
             metavar="KIND=LIMIT",
-            help="Fail above this limit; repeatable. KIND is lost, altered, invented, moved, doubled, leaked "
-            "or numbers (altered numbers). LIMIT is a count (`numbers=0`) or a share of the words "
-            "(`lost=0.5%`).",
+            help="Fail if there is more of KIND than LIMIT; repeatable. KIND is lost, altered, "
+            "invented, moved, doubled, leaked or numbers (altered numbers). LIMIT is a count (`numbers=0`) "
+            "or a share of the words (`lost=0.5%`).",
         ),
     ] = None,
     json: Annotated[bool, Option("--json", help="Print the result as JSON.")] = False,
@@ -61,7 +61,7 @@ def check(
         Option(
             min=0.0,
             max=1.0,
-            help="Hide findings with a lower probability of being real than this; 0 shows all.",
+            help="Hide findings whose probability of being real is below this value; 0 shows all.",
         ),
     ] = 0.9,
     out: Annotated[
@@ -69,10 +69,11 @@ def check(
         Option("--out", "-o", help="Folder of results, for a folder of PDFs.", show_default="OUTPUT-check"),
     ] = None,
 ) -> None:
-    """Compare an output with its PDF; list lost, altered, invented, moved and leaked text.
+    """Compare an output with its PDF; list lost, altered, invented, moved and leaked (hidden) text.
 
-    No truth (correct content) is needed: the text of the PDF is the reference. Exit code 1 if a limit
-    is exceeded, 2 if the PDF or the output cannot be used.
+    Leaked text is in the output, but hidden or covered in the PDF. No truth (correct content) is needed: the
+    text of the PDF is the reference. Exit code 1 if a limit is exceeded, 2 if the PDF or the output cannot be
+    used.
 
     Example: parsemark check report.pdf report.md
 

@@ -19,7 +19,11 @@ from parsemark.system.files import write_text
 def compare(
     run: opt.RunArgument,
     first: Annotated[
-        str | None, Argument(help="First parser to compare; or a newer run, to compare with RUN.")
+        str | None,
+        Argument(
+            help="First parser to compare. To compare two runs, give the newer run here and the older one as "
+            "RUN."
+        ),
     ] = None,
     second: Annotated[str | None, Argument(help="Second parser.")] = None,
     *,
@@ -83,7 +87,8 @@ def gate(
         bool,
         Option(
             "--regressions/--no-regressions",
-            help="Fail if over twice as many pages got worse as better; also by tables and by error type.",
+            help="Fail if more than twice as many pages got worse as got better. The same rule applies to "
+            "lost and newly found tables, and to each type of error.",
         ),
     ] = True,
     max_failures: Annotated[
@@ -104,7 +109,8 @@ def gate(
         Option(
             min=0,
             metavar="PAGES",
-            help="Number of pages to time again on this machine, alternating between both parser versions.",
+            help="Number of pages to parse again on this machine to measure time, alternating between both "
+            "parser versions.",
         ),
     ] = 0,
     max_memory: Annotated[

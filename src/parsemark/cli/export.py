@@ -42,7 +42,9 @@ def export(
     ] = None,
     bundle: Annotated[
         Path | None,
-        Option(help="Bundle to verify before `badge` is written; its scores must equal the run's."),
+        Option(
+            help="Bundle of the run to verify before `badge` is written; the scores in both must be equal."
+        ),
     ] = None,
     dataset: Annotated[
         str | None,
@@ -54,7 +56,7 @@ def export(
             "--out",
             "-o",
             help="File or folder to write. The formats `omnidocbench` and `benchmark` need it.",
-            show_default="tables are printed; other formats have a name each",
+            show_default="tables are printed; other formats each have a default name",
         ),
     ] = None,
 ) -> None:

@@ -35,8 +35,9 @@ MaxCost = Annotated[
     Option(
         "--max-cost",
         min=0,
-        help="Spending limit for judges, in USD. It is exceeded only if an endpoint bills more than "
-        "`max_tokens`. Then asking stops, the overrun is reported, and the exit code is 1.",
+        help="Spending limit for judges, in USD. It can be exceeded only if an endpoint charges for more "
+        "than `max_tokens`. In that case no more questions are sent, the excess is reported, and the exit "
+        "code is 1.",
     ),
 ]
 Answers = Annotated[
@@ -81,9 +82,9 @@ def check(
 ) -> None:
     """Test whether instructions inside table cells change a judge's score.
 
-    Columns `right` and `wrong` contain the scores of a correct and an incorrect table without instructions.
-    Exit code 1 if a judge followed an instruction, or if the check is void. It is void if one of these scores
-    is missing, or if `wrong` is not clearly below `right`.
+    The columns `right` and `wrong` show the scores of a correct and an incorrect table, both without an
+    instruction in a cell. Exit code 1 if a judge followed an instruction, or if the check is void. It is void
+    if one of these two scores is missing, or if `right` is not more than one point above `wrong`.
 
     Example: parsemark study judge check "openai(model=gpt-5-mini)" --max-cost 1
     """
@@ -118,8 +119,8 @@ def matchers(
 ) -> None:
     """Compare the deterministic matcher with a language model, one truth element at a time.
 
-    The language model only quotes matching parts of the output. Slightly inexact quotations are located in
-    the output; text that is not found there is ignored.
+    The language model only quotes matching parts of the output. If a quotation is slightly inexact, the
+    passage of the output that it stands for is used. Text that is not in the output is ignored.
 
     Example: parsemark study judge matchers runs/demo --judge "openai(model=gpt-5-mini)"
     """

@@ -112,7 +112,8 @@ def root(
         Option(
             "--verbose",
             "-v",
-            help="Print more details: all notes, complete lists, scores of groups, and tracebacks of errors.",
+            help="Print more details: all notes, complete lists, scores by group of pages or tables, and "
+            "tracebacks of errors.",
         ),
     ] = False,
     yes: Annotated[

@@ -102,8 +102,9 @@ def fill(make: Callable[..., Made], given: Mapping[str, Any], **others: Any) -> 
 
 
 CORPUS = (
-    "Folder of PDFs, one PDF, a corpus folder, `demo`, LOADER:PATH, or a run, whose corpus is used. A folder "
-    "of PDFs may contain truth files, with the correct content of pages."
+    "Folder of PDFs, one PDF, a corpus folder, `demo`, LOADER:PATH (`parsemark list corpora` names the "
+    "loaders), or a run, whose corpus is used. A folder of PDFs may contain truth files, with the correct "
+    "content of pages."
 )
 Corpus = Annotated[str, Option("--corpus", "-c", help=CORPUS)]
 CorpusArgument = Annotated[str, Argument(metavar="CORPUS", help=CORPUS)]
@@ -114,8 +115,8 @@ Parsers = Annotated[
     Option(
         "--parser",
         "-p",
-        help="Parser to run; repeatable. Options stand in brackets: `camelot(flavor=stream)`. Or the path of "
-        "your own worker, the script that runs a parser (guide: docs/how-to/parsers.md).",
+        help="Parser to run; repeatable. Give a name, a name with options such as `camelot(flavor=stream)`, "
+        "or the path of your own worker, the script that runs a parser (guide: docs/how-to/parsers.md).",
         show_default="a fast set",
     ),
 ]

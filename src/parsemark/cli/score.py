@@ -39,9 +39,9 @@ def score(
     add: Annotated[
         list[str] | None,
         Option(
-            help="Add a parser derived from the run's outputs; repeatable. `ensemble`: cell-by-cell vote on "
-            "tables. `estimated(parser=NAME)`: adds confidences to a parser that reports none. "
-            "`calibrated(parser=NAME)`: corrects reported confidences."
+            help="Add a parser that is computed from the run's outputs; repeatable. `ensemble`: the parsers "
+            "vote on every table cell. `estimated(parser=NAME)`: adds confidences to a parser that reports "
+            "none. `calibrated(parser=NAME)`: corrects reported confidences."
         ),
     ] = None,
     fitted_on: Annotated[
@@ -65,8 +65,8 @@ def score(
     task: Annotated[
         str | None,
         Option(
-            help="Score one component, not pages: ocr, table, formula or layout. OUTPUTS is then an "
-            "annotation file with `pred` per element; for layout, a file of boxes."
+            help="Score one component instead of whole pages: ocr, table, formula or layout. OUTPUTS is then "
+            "an annotation file whose elements contain `pred`; for layout, it is a file of boxes."
         ),
     ] = None,
     as_json: opt.Json = False,

@@ -31,7 +31,9 @@ def stable(
         list[str] | None,
         Option(
             "--variant",
-            help="Variant to write: again, threads, objects, painting, streams, fonts, …; repeatable.",
+            help="Variant of the pages; repeatable: `again` (the same file), `threads` (the same file, read "
+            "with another number of threads), `objects`, `painting`, `streams`, `fonts`, `split`, `claim`, "
+            "`printed` or `rotated`.",
             show_default="all ten",
         ),
     ] = None,

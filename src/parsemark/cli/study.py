@@ -50,8 +50,8 @@ def run(
     prepare: Annotated[
         Literal["auto", "none", "study"],
         Option(
-            help="`study`: give structural metrics the same HTML as in the published study. "
-            "`auto`: do so if the file contains the stored values of that study."
+            help="`study`: normalise the HTML for structural metrics as in the published study. `none`: use "
+            "it as it is. `auto`: `study` if the file contains metric values of that study, else `none`."
         ),
     ] = "auto",
     figures: Annotated[bool, Option(help="Draw scatter plots (needs the extra `figures`).")] = True,
@@ -64,9 +64,9 @@ def run(
     """Correlate metrics, scores stored in the file, and judges with the mean human rating.
 
     Writes `correlations.json`, `study.json`, `scores.jsonl`, `scatter.png` and `disagreements.html`.
-    study.json contains rater agreement, counts, prompts, costs and differences from stored values. It also
-    lists the pairs that a metric was fitted to. Pairs with an empty extraction are counted but not used in
-    correlations. Unreadable entries are reported and counted.
+    study.json contains the agreement between raters, counts, prompts, costs, and differences from the metric
+    values in the ratings file. It also says on how many of the pairs a metric was fitted. Pairs with an
+    empty extraction are counted but not used in correlations. Unreadable entries are reported and counted.
 
     Example: parsemark study run ratings.json --metric reader --metric teds --out studies/tables
     """
@@ -161,7 +161,12 @@ def sample(
     out: Annotated[Path, Option(metavar="FILE", help="File to write.")] = Path("pairs.json"),
     metric: Annotated[
         str | None,
-        Option("--metric", "-m", help="Metric whose scores are balanced.", show_default="the run's first"),
+        Option(
+            "--metric",
+            "-m",
+            help="Metric used to balance the sample: low and high scores are drawn evenly.",
+            show_default="the run's first",
+        ),
     ] = None,
     overwrite: Annotated[bool, Option("--overwrite", help="Replace FILE.")] = False,
 ) -> None:

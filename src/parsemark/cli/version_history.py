@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from parsemark.version_history import Bisection
 
 Parser = Annotated[
-    str, Argument(help="Parser, with options: `camelot(flavor=stream)`; or the path of a worker script.")
+    str,
+    Argument(
+        help="Name of a parser, a name with options such as `camelot(flavor=stream)`, or the path of a "
+        "worker script."
+    ),
 ]
 Pre = Annotated[bool, Option("--pre", help="Include pre-releases.")]
 
@@ -29,7 +33,11 @@ def history(
     corpus: opt.Corpus = api.CORPUS,
     releases: Annotated[
         int,
-        Option(min=0, help="Number of newest releases to compare; 0 compares only the parsers of --also."),
+        Option(
+            min=0,
+            help="Number of releases to compare, starting with the newest. With 0, only the parsers given by "
+            "--also are compared.",
+        ),
     ] = version_history.RELEASES,
     also: Annotated[
         list[str] | None, Option(help="Another parser to compare with, such as your own version; repeatable.")
@@ -72,8 +80,8 @@ def bisect(
     command: Annotated[
         str | None,
         Option(
-            help="Command that tests a version: exit code 0 is good, 125 skips, others are bad. `python` is "
-            "the interpreter of that version's environment."
+            help="Command that tests a version. Exit code 0: the version is good; 125: it is skipped; any "
+            "other: it is bad. In the command, `python` is the interpreter of that version's environment."
         ),
     ] = None,
     repo: Annotated[

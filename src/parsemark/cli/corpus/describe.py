@@ -27,7 +27,9 @@ def info(
     tags: Annotated[
         bool,
         Option(
-            "--tags", help="Print the structure tree of a tagged PDF, given as CORPUS, and the errors in it."
+            "--tags",
+            help="Print the structure tree of a tagged PDF and the errors in the tree. CORPUS must be one "
+            "tagged PDF.",
         ),
     ] = False,
     picture: Annotated[
@@ -121,8 +123,8 @@ def export(
 
     - detector: page pictures, words with boxes and a list of images, for a table detector that runs
       elsewhere. The parser `tatr(detect=file)` reads the detector's results, a COCO file.
-    - assertions: yes/no statements derived from the truth, one JSON line each, as input of
-      `answers(facts=FILE)`.
+    - assertions: yes/no statements derived from the truth, one per line (JSONL). The protocol
+      `answers(facts=FILE)` reads them.
     - olmocr: the same statements in the format of olmOCR-bench.
 
     Example: parsemark corpus export my-corpus/ --format assertions --out assertions.jsonl
