@@ -47,7 +47,7 @@ def test_the_folder_of_the_report_may_not_be_a_link_out_of_the_run(tmp_path: Pat
     run = fabricate_run(tmp_path / "run", n_pages=1, parsers=("good",))
     (tmp_path / "home").mkdir()
     (run.path / "report").symlink_to(tmp_path / "home")
-    with pytest.raises(UsageError, match="is a link"):
+    with pytest.raises(UsageError, match="is a symbolic link"):
         build_report(run.path, run.path / "report")
     assert not list((tmp_path / "home").iterdir())
 
