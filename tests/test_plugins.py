@@ -195,7 +195,7 @@ def test_a_metric_that_breaks_on_a_pair_costs_that_score(broken: Path) -> None:
     lines = [json.loads(line) for line in (broken / "broken.jsonl").read_text().splitlines()]
     scores = {line["metric"]: line for line in lines if "metric" in line} or lines[0]
     assert "SystemExit" in json.dumps(scores["leaves"]) and "outside of 0 to 1" in json.dumps(scores["seven"])
-    assert "value is None, no number; mend bad_metric" in json.dumps(scores["nothing"])
+    assert "value is None, not a number; fix bad_metric" in json.dumps(scores["nothing"])
     assert "metric_failed" not in json.dumps(scores["teds"])
 
 

@@ -120,7 +120,7 @@ def test_a_truth_without_a_table_fails() -> None:
     line = json.dumps({"id": "x", "truth": "no table here", "pred": "nor here"})
     (result,) = score_lines([line], ["teds"])
     assert (result.score.value, result.score.status.value) == (None, "metric_failed")
-    assert "without any table" in (result.score.message or "")
+    assert "No table was found" in (result.score.message or "")
     with pytest.raises(FormatError):
         teds("no table here", "nor here")
 

@@ -345,7 +345,7 @@ def test_a_block_shows_what_it_has_become_and_has_buttons(folder: Path, browser:
             page.keyboard.type("x^2")
             saved(page)
             page.select_option("#category", "table")
-            expect(page.locator("#message")).to_contain_text("cannot become")
+            expect(page.locator("#message")).to_contain_text("cannot change its category")
             expect(page.locator("#category")).to_have_value("text_block")
             page.select_option("#category", "equation_isolated")
             page.wait_for_selector(".formula math msup")

@@ -106,7 +106,7 @@ def test_pdf_parse_bench_names_pdfs_without_truth_and_tables_that_are_cut(tmp_pa
         make_pdf(tmp_path / "pdfs" / f"{name}.pdf")
     corpus = load_corpus(f"pdf-parse-bench:{tmp_path}")
     assert [str(remark) for remark in corpus.left_out] == [
-        "pdfs/001.pdf: is left out: there is no ground_truth/001.json."
+        "pdfs/001.pdf: is left out: ground_truth/001.json is missing."
     ]
     (sample,) = corpus.samples()
     assert sample.truth and [t.is_unread for t in sample.truth.tables] == [True, True, False]

@@ -36,7 +36,7 @@ def test_corners_in_pixels_lose_their_place_and_nothing_else(tmp_path: Path) -> 
     ("reference", "message"),
     [
         ("{}", "its files are empty"),
-        ('{"a.pdf": {"elements": []}, "a.pdf": {"elements": []}}', "has the key 'a.pdf' more than once"),
+        ('{"a.pdf": {"elements": []}, "a.pdf": {"elements": []}}', "has a duplicate key: 'a.pdf'"),
         (
             '{"a.pdf": {"elements": [{"category": "Paragraph", "content": {"text": null}}]}}',
             "needs content.text",

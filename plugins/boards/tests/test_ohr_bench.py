@@ -249,7 +249,7 @@ def test_unknown_parsers_and_questions_of_results_are_named_and_ties_are_level(
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("{", "line 1 is no result for a question"),
+        ("{", "line 1 is not a result for a question"),
         ('{"parser": "a"}', "ID"),
         ('{"parser": "a", "ID": "q", "generatd": "x"}', "generatd"),
         ('{"parser": "a", "ID": "q", "retrieval_results": [{"text": "x", "page_idx": 1}]}', "file_name"),

@@ -88,7 +88,7 @@ def test_what_upstream_loads_is_loaded() -> None:
         ('{"pdf": "a.pdf", "page": "one", "id": "i", "type": "present", "text": "a"}', "whole number from 1"),
         (
             '{"pdf": "a.pdf", "pdf": "b.pdf", "page": 1, "id": "i", "type": "baseline"}',
-            "the key 'pdf' more than",
+            "it has a duplicate key: 'pdf'",
         ),
         ("", "its files are empty"),
     ],
@@ -225,7 +225,7 @@ def test_facts_are_shown_in_words_with_what_was_written_there() -> None:
     assert views is not None
     shown = views.view(page, Prediction("p", "one", text=f"slack walter\n\n{TABLE}"))
     assert [(m.truth, m.pred) for m in shown.matches] == [
-        ("The page says 'slack water'. It may differ in 1.", "passed"),
+        ("The page contains 'slack water'. It may differ in 1.", "passed"),
         ("A table has the cell '9.5' with up 'Depth'.", "passed: 9.5"),
         ("'a tide' comes before 'a moon'.", "not passed: 'a tide' is not found"),
         ("The page has the formula a+b.", "not passed: the output has no formula"),

@@ -140,7 +140,7 @@ def test_a_misspelt_key_is_named() -> None:
     [
         ("olmocr-bench", "table", {"cell": "d", "up": 3}, "page p, fact f: up: must be text"),
         ("olmocr-bench", "present", {"txt": "a"}, "text: is missing"),
-        ("olmocr-bench", "presence", {}, "the type 'presence' is none of present"),
+        ("olmocr-bench", "presence", {}, "the type must be one of present"),
         ("omni-parse-bench", "present", {"args": {"content": {"text": "a"}}}, "max_diffs: is missing"),
         ("omni-parse-bench", "repeat", {"args": {}, "settings": {}}, "content: is missing"),
         ("parsebench", "layout", {"canonical_class": "Text"}, "bbox: is missing"),

@@ -78,7 +78,7 @@ def test_no_damage_is_no_change() -> None:
 
 
 def test_shares_are_checked() -> None:
-    with pytest.raises(UsageError, match="between 0 and 1"):
+    with pytest.raises(UsageError, match="from 0 to 1"):
         Degraded(skew=2)
 
 

@@ -694,7 +694,7 @@ GRIDS = {
 LEFT_OUT = {
     "text under a block": (
         r"\begin{NiceTabular}{cc} \Block{1-2}{Both} & text \\ a & b \\ c & d \end{NiceTabular}",
-        "no grid",
+        "do not form a grid",
     ),
     "notes in the box": (
         r"\begin{NiceTabular}{cc} A\tabularnote{Note.} & B \\ a & b \\ c & d \end{NiceTabular}",

@@ -143,7 +143,7 @@ def test_a_bad_file_is_named(tmp_path: Path) -> None:
         with pytest.raises(CorpusError, match=says) as refused:
             read_features(tmp_path)
         assert "own.toml" in str(refused.value)
-    with pytest.raises(UsageError, match="no file"):
+    with pytest.raises(UsageError, match="has no feature file"):
         read_features(tmp_path / "empty")
 
 

@@ -155,4 +155,4 @@ def test_misleading_fonts_are_found_by_their_pictures(tmp_path: Path, first_page
     write_misleading(first_page.pdf, tmp_path / "b.pdf", SHIFTED)
     assert seen_page(first_page.pdf, 1, ocr=True).source == "layer"
     misleading = seen_page(tmp_path / "b.pdf", 1, ocr=True)
-    assert misleading.source == "ocr" and "something else" in misleading.why
+    assert misleading.source == "ocr" and "contradicts its picture" in misleading.why

@@ -75,7 +75,7 @@ def test_options_are_checked() -> None:
         for make in makers:
             with pytest.raises(UsageError, match="A corpus cannot be called"):
                 make(name)
-    with pytest.raises(UsageError, match="between 0 and 1"):
+    with pytest.raises(UsageError, match="from 0 to 1"):
         Synthetic(pages=3, empty=1.5)
     with pytest.raises(UsageError, match="1 to 8"):
         Synthetic(pages=3, tables_per_page=0.5)

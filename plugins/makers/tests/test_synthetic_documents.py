@@ -125,7 +125,7 @@ def test_what_was_not_set_is_an_error(tmp_path: Path) -> None:
 def test_options_are_checked() -> None:
     with pytest.raises(UsageError, match="Unknown language 'klingon'"):
         Typst(pages=3, languages=("klingon",))
-    with pytest.raises(UsageError, match="words for"):
+    with pytest.raises(UsageError, match="has a vocabulary"):
         Typst(pages=3, languages=("arabic",), kinds=("invoice",))
     with pytest.raises(UsageError, match="at least one page"):
         Typst(pages=0)
@@ -143,7 +143,7 @@ def test_what_latex_alone_can_set_is_refused() -> None:
     from parsemark_makers.synthetic.document import flowing_blocks
 
     draft = replace(draft_of("english", "report"), blocks=(FormulaBlock("x^2"),))
-    with pytest.raises(MakingError, match="LaTeX alone"):
+    with pytest.raises(MakingError, match="only LaTeX can typeset"):
         list(flowing_blocks(draft))
 
 

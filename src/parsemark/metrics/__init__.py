@@ -134,7 +134,7 @@ def guarded(metric: Metric[Any], scoring: Callable[[], Score]) -> Score:
         if score.status is not Status.OK:
             return score
         if score.value is None or isinstance(score.value, bool):
-            why = f"The metric's value is {score.value}, no number"
+            why = f"The metric's value is {score.value}, not a number"
         elif low - _ROUNDING <= score.value <= high + _ROUNDING:
             return score
         else:
