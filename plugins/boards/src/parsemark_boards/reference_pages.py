@@ -1,4 +1,4 @@
-"""Pages as elements in the form of DP-Bench's `reference.json`, which opendataloader-bench uses too."""
+"""Pages of several benchmarks: elements as in DP-Bench's `reference.json`, and pages with one table."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,11 +8,20 @@ from typing import Any, Self
 from pydantic import ValidatorFunctionWrapHandler, field_validator, model_validator
 
 from parsemark.corpora import Corpus, Remark
-from parsemark.corpora.loaders import SampleIds, first_page_size, read_json, require_inside, table_element
+from parsemark.corpora.loaders import (
+    SampleIds,
+    files_inside,
+    first_page_size,
+    read_each,
+    read_json,
+    read_text,
+    require_inside,
+    table_element,
+)
 from parsemark.errors import CorpusError
 from parsemark.model import Box, Category, Element, Page, Sample
 from parsemark.plain_words import counted, listed
-from parsemark_boards.truth_model import TruthModel
+from parsemark_boards.truth_model import TruthModel, read_truth
 
 NO_TEXT = ("figure", "table", "chart")  # categories whose text is not compared
 _CATEGORIES = {
@@ -102,6 +111,28 @@ def benchmark_corpus(
         why = f"{gone}: these outputs can be imported, not parsed."
         remarks.append(Remark("pdfs", why, left_out=False))
     return Corpus.of(name, samples, root=root, version="1", licence=licence, remarks=remarks)
+
+
+def one_table_corpus(
+    name: str, title: str, root: Path, truths: Path, folder: Path, own: tuple[str, Any]
+) -> Corpus:
+    """Return the corpus of a benchmark with a file `NAME.html` for the only table of each page.
+
+    A table that the benchmark could not read is left out. `own` is the key under which pages keep the table
+    in the benchmark's own form, and its model; PDFs are in the subfolder `pdfs` of `folder`.
+    """
+    remarks: list[Remark] = []
+
+    def read(path: Path, ids: SampleIds) -> list[Sample]:
+        html = read_truth(read_text(path), own[1])
+        pdf = find_pdf(folder, path.stem)
+        table = table_element("0", html=whole_table(html), order=0)
+        size, annotation = first_page_size(pdf), {own[0]: html}
+        page = Page(ids.make(path.stem), *size, (table,), annotation=annotation, only_tables=True)
+        return [Sample(page.id, path.stem, 1, page, pdf)]
+
+    files = files_inside(require_inside(root, truths), "*.html", remarks, of=title)
+    return benchmark_corpus(name, read_each(root, files, read, remarks), root, remarks, "unknown")
 
 
 def page_sample(

@@ -8,35 +8,14 @@ PDFs may be missing (upstream keeps them in Git LFS): then outputs can be import
 
 from pathlib import Path
 
-from parsemark.corpora import Corpus, Remark
-from parsemark.corpora.loaders import (
-    SampleIds,
-    files_inside,
-    first_page_size,
-    read_each,
-    read_text,
-    require_inside,
-    table_element,
-)
-from parsemark.model import Page, Sample
+from parsemark.corpora import Corpus
 from parsemark_boards.rd_tablebench.protocol import HTML, TrueTable
-from parsemark_boards.reference_pages import benchmark_corpus, find_pdf, whole_table
-from parsemark_boards.truth_model import read_truth
+from parsemark_boards.reference_pages import one_table_corpus
 
 
 def load(root: Path) -> Corpus:
-    """Load one table for each file; one that the benchmark could not read is left out."""
-    remarks: list[Remark] = []
+    """Load one table for each file."""
     folder = root / "rd-tablebench" if (root / "rd-tablebench").is_dir() else root
-    truths = files_inside(require_inside(root, folder / "groundtruth"), "*.html", remarks, of="RD-TableBench")
-
-    def read(path: Path, ids: SampleIds) -> list[Sample]:
-        html = read_truth(read_text(path), TrueTable)
-        pdf = find_pdf(folder, path.stem)
-        table = table_element("0", html=whole_table(html), order=0)
-        page = Page(
-            ids.make(path.stem), *first_page_size(pdf), (table,), annotation={HTML: html}, only_tables=True
-        )
-        return [Sample(page.id, path.stem, 1, page, pdf)]
-
-    return benchmark_corpus("rd-tablebench", read_each(root, truths, read, remarks), root, remarks, "unknown")
+    return one_table_corpus(
+        "rd-tablebench", "RD-TableBench", root, folder / "groundtruth", folder, (HTML, TrueTable)
+    )
