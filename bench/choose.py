@@ -100,8 +100,8 @@ def known(path: Path) -> Known:
     samples, parsers = outputs.places.samples, outputs.parsers
     figure = labelled_figure(run, get_protocol(run.protocols[0]), parsers, samples)
     agreement = measure_agreement(outputs.predictions, parsers, samples, run.manifest.engines)
-    sanity = outputs.sanity(load_corpus(run.manifest.corpus.spec))
-    return Known(agreement, sanity.trust(), figure, outputs.places, outputs.sizes())
+    plausibility = outputs.plausibility(load_corpus(run.manifest.corpus.spec))
+    return Known(agreement, plausibility.trust(), figure, outputs.places, outputs.sizes())
 
 
 def study(path: Path) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from parsemark.choosing.estimate import centred, estimated_figure
 from parsemark.choosing.label_order import LabelOrder, draw_order, inclusion_probabilities
-from parsemark.choosing.sanity import Sanity, layer_texts, measure_sanity, seen_pages
+from parsemark.choosing.plausibility import Plausibility, layer_texts, measure_plausibility, seen_pages
 from parsemark.consensus.agreement import ParserAgreement, measure_agreement
 from parsemark.corpora import Corpus
 from parsemark.errors import UsageError, require_known
@@ -144,32 +144,25 @@ def choose(
     agreement = measure_agreement(
         predictions, parsers, samples, engines, text=outputs.text, progress=progress
     )
-    sanity = outputs.sanity(corpus)
-    guesses = agreement.guesses() * sanity.trust(text=outputs.text)[:, None]
+    plausibility = outputs.plausibility(corpus)
+    guesses = agreement.guesses() * plausibility.trust(text=outputs.text)[:, None]
     labelled = labelled_figure(run, recipe, parsers, samples)
     known: NDArray[np.bool_] = np.isin(samples, labelled.samples)
     order = draw_order(agreement.doubt() + 0.05, outputs.places.documents, seed)
     labels = label_chances(order, known)
-    figure = labelled
-    if labels.drawn:
-        own = zip(parsers, guesses, outputs.sizes(), strict=True)
-        added = {parser: centred(guess, size) for parser, guess, size in own}
-        figure = estimated_figure(labelled, outputs.places, labels.chances, added)
     terms = Terms.of(run, cpu_hour_usd)
-    is_known = len(labelled.samples) >= MIN_DRAWN
-    summary = _summary(run, recipe, figure, labelled, len(samples)) if is_known else None
-    candidates = _candidates(outputs, agreement.families(), guesses.mean(axis=1), sanity, terms)
-    if summary is not None:
-        shown = _errors(run, str(recipe), parsers)
-        candidates = [_with_scores(c, summary, labelled, shown[c.parser]) for c in candidates]
-    sign = -1.0 if is_known and not figure.info.higher_is_better else 1.0
-    # Of equal parsers the one that needs less CPU for a page comes first.
-    candidates.sort(key=lambda c: (c.is_unknown, -round(sign * c.value, 6), c.cpu_s or 0.0, c.parser))
-    best = candidates[0].parser
+    summary = None
+    candidates = _candidates(outputs, agreement.families(), guesses.mean(axis=1), plausibility, terms)
+    if len(labelled.samples) >= MIN_DRAWN:
+        figure = _over_all_pages(outputs, labelled, labels, guesses)
+        summary = _summary(run, recipe, figure, labelled, len(samples))
+        errors = _errors(run, str(recipe), parsers)
+        candidates = [_with_scores(c, summary, labelled, errors[c.parser]) for c in candidates]
+    candidates = _best_first(candidates, summary is None or labelled.info.higher_is_better)
     verdict: list[str] = []
     if summary is not None:
         ranking = summary.ranking
-        first = ranking.model_copy(update={"best": best if ranking.best else None})
+        first = ranking.model_copy(update={"best": candidates[0].parser if ranking.best else None})
         summary = summary.model_copy(update={"ranking": first})
         candidates = [dataclasses.replace(c, behind=first.to_best(c.parser)) for c in candidates]
         verdict = run_verdict(summary, outputs.records, run.manifest.corpus.spec, terms)
@@ -179,7 +172,7 @@ def choose(
     scans = unread_scans(run_kinds(run.run_tables()), predictions)
     return Choice(
         protocol=str(recipe),
-        figure=figure.info.label,
+        figure=labelled.info.label,
         candidates=tuple(candidates),
         n_pages=len(samples),
         n_documents=len(set(outputs.places.documents)),
@@ -188,7 +181,7 @@ def choose(
         next_pages=tuple(easiest_first(waiting, predictions, parsers)),
         budget=budget,
         begun_with=old,
-        same_as_best=outputs.same_as(best),
+        same_as_best=outputs.same_as(candidates[0].parser),
         notes=(
             *([scans] if scans else []),
             *contradictions(run.run_tables()),
@@ -197,7 +190,7 @@ def choose(
         ),
         verdict=tuple(verdict),
         by_kind=tuple(best_on_kinds(summary)) if summary else (),
-        higher_is_better=figure.info.higher_is_better,
+        higher_is_better=labelled.info.higher_is_better,
     )
 
 
@@ -229,12 +222,12 @@ class Outputs:
         predictions = {(s, p): run.prediction(s, p) for s in places.samples for p in parsers}
         return cls(places, parsers, [r for r in records if r.sample in pages], predictions, text)
 
-    def sanity(self, corpus: Corpus | None) -> Sanity:
+    def plausibility(self, corpus: Corpus | None) -> Plausibility:
         """Return the evidence of the pages about the parsers."""
         samples = self.places.samples
         layers = {} if corpus is None or self.text else layer_texts(corpus, samples)
         seen = {} if corpus is None else seen_pages(corpus, samples)
-        return measure_sanity(self.predictions, self.parsers, samples, layers, seen)
+        return measure_plausibility(self.predictions, self.parsers, samples, layers, seen)
 
     def sizes(self) -> Floats:
         """Return (parsers, pages): how much a page counts in a figure: in an F1 its tables, as the parser and
@@ -259,8 +252,33 @@ class Outputs:
         return tuple(name for name in self.parsers if name != parser and of(name) == of(parser))
 
 
+def _over_all_pages(
+    outputs: Outputs, labelled: FigureSums, labels: LabelChances, guesses: Floats
+) -> FigureSums:
+    """Return the estimate for all pages; the figure of the labelled ones if their chances are unknown."""
+    if not labels.drawn:
+        return labelled
+    own = zip(outputs.parsers, guesses, outputs.sizes(), strict=True)
+    added = {parser: centred(guess, size) for parser, guess, size in own}
+    return estimated_figure(labelled, outputs.places, labels.chances, added)
+
+
+def _best_first(
+    candidates: Iterable[ParserCandidate], higher_is_better: bool = True
+) -> list[ParserCandidate]:
+    """Return candidates in order; of equal parsers the one that needs less CPU for a page comes first."""
+    sign = 1.0 if higher_is_better else -1.0
+    return sorted(
+        candidates, key=lambda c: (c.is_unknown, -round(sign * c.value, 6), c.cpu_s or 0.0, c.parser)
+    )
+
+
 def _candidates(
-    outputs: Outputs, families: Sequence[tuple[str, ...]], guesses: Floats, sanity: Sanity, terms: Terms
+    outputs: Outputs,
+    families: Sequence[tuple[str, ...]],
+    guesses: Floats,
+    plausibility: Plausibility,
+    terms: Terms,
 ) -> list[ParserCandidate]:
     """Return the estimates of each parser that need no labels."""
     found = []
@@ -277,9 +295,9 @@ def _candidates(
                 million_pages_usd=terms.million_pages_usd(cpu_s, cost_usd),
                 licence=terms.licences.get(parser),
                 failed=sum(r.status != "ok" for r in own),
-                invented=_number(sanity.invented[k]),
-                ragged=_number(sanity.ragged[k]),
-                lost=_number(sanity.lost[k]),
+                invented=_number(plausibility.invented[k]),
+                ragged=_number(plausibility.ragged[k]),
+                lost=_number(plausibility.lost[k]),
             )
         )
     return found

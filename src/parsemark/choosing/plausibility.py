@@ -34,7 +34,7 @@ _SCRIPTS = dict.fromkeys(map(ord, "^_{}$\\"))
 
 
 @dataclass(frozen=True)
-class Sanity:
+class Plausibility:
     """By parser, the first two as means over the pages; NaN where no page tells."""
 
     invented: Floats  # share of the words in tables that the page does not have
@@ -78,13 +78,13 @@ def _readable(
             yield key, found
 
 
-def measure_sanity(
+def measure_plausibility(
     predictions: Mapping[tuple[str, str], Prediction],
     parsers: Sequence[str],
     samples: Sequence[str],
     layers: Mapping[str, str],
     seen: Mapping[str, SeenPage] | None = None,
-) -> Sanity:
+) -> Plausibility:
     """Return the signals of each parser; a prediction that is missing or failed says nothing. Text layers
     (`layer_texts`) and what can be seen on pages (`seen_pages`) are given by sample.
     """
@@ -106,7 +106,7 @@ def measure_sanity(
                 ragged[i, k] = _ragged(tables)
             if tables and sample in known:
                 invented[i, k] = _invented(tables, known[sample])
-    return Sanity(_means(invented), _means(ragged), ratio(words[:, 0], words[:, 1]))
+    return Plausibility(_means(invented), _means(ragged), ratio(words[:, 0], words[:, 1]))
 
 
 def _means(values: Floats) -> Floats:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from parsemark.choosing.sanity import measure_sanity
+from parsemark.choosing.plausibility import measure_plausibility
 from parsemark.model import Box, Cell, Element, Prediction, Status, Table
 from parsemark.pdf.visible import SeenPage, SeenWord
 
@@ -23,7 +23,7 @@ def test_what_the_page_contradicts() -> None:
         ("s", "failed"): Prediction("s", "failed", Status.PARSER_FAILED),
     }
     names = [parser for _, parser in predictions]
-    found = measure_sanity(predictions, names, ["s"], {"s": "Density: Lead 11.34 Gold 19.30"})
+    found = measure_plausibility(predictions, names, ["s"], {"s": "Density: Lead 11.34 Gold 19.30"})
     assert found.invented[:3] == pytest.approx([0, 0.25, 0])
     assert found.ragged[:3] == pytest.approx([0, 0, 0.5])
     assert np.isnan(found.invented[3:]).all()
@@ -31,7 +31,7 @@ def test_what_the_page_contradicts() -> None:
 
 
 def test_without_a_text_layer_nothing_is_invented() -> None:
-    found = measure_sanity({("s", "p"): answer([["a", "b"]])}, ["p"], ["s"], {})
+    found = measure_plausibility({("s", "p"): answer([["a", "b"]])}, ["p"], ["s"], {})
     assert np.isnan(found.invented).all()
     assert found.trust() == pytest.approx([1])
 
@@ -45,7 +45,7 @@ def test_who_loses_what_the_page_shows_is_trusted_less() -> None:
         ("s", name): Prediction("s", name, text=text)
         for name, text in {"all": "Lead is 11.34 heavy", "half": "Lead is"}.items()
     }
-    found = measure_sanity(predictions, ["all", "half"], ["s"], {}, {"s": page})
+    found = measure_plausibility(predictions, ["all", "half"], ["s"], {}, {"s": page})
     assert found.lost == pytest.approx([0, 0.5])
     assert found.trust(text=True) == pytest.approx([1, 0.5])
     assert found.trust() == pytest.approx([1, 0.75])
@@ -59,5 +59,7 @@ def test_a_parser_of_tables_loses_nothing_where_it_finds_none() -> None:
         ("s", "texts"): Prediction("s", "texts", text="Lead"),
         ("plain", "texts"): Prediction("plain", "texts", text=""),
     }
-    found = measure_sanity(predictions, ["tables", "texts"], ["s", "plain"], {}, {"s": page, "plain": page})
+    found = measure_plausibility(
+        predictions, ["tables", "texts"], ["s", "plain"], {}, {"s": page, "plain": page}
+    )
     assert found.lost[1] == pytest.approx(0.5) and found.lost[0] != pytest.approx(0.5)
