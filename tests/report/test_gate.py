@@ -512,7 +512,7 @@ def parser_of(cost_s: float) -> Any:
 def test_what_is_timed_in_turns_does_not_see_the_machine_drift(
     true: float, is_slower: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(time_ratios, "WorkerSession", DriftingSession)
+    monkeypatch.setattr(time_ratios, "limited_session", DriftingSession)
     pages = [(Path("a.pdf"), k) for k in range(1, 13)]
     found = time_ratios.time_in_turns(parser_of(0.1), parser_of(0.1 * true), pages)
     assert found.value == pytest.approx(true, rel=0.02) and (found.low > 1) is is_slower

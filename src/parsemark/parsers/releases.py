@@ -21,8 +21,9 @@ from parsemark.errors import ParserError, UsageError
 from parsemark.parsers.environment import compiled, requirement_lines
 from parsemark.parsers.installation import run_uv
 from parsemark.parsers.parser import Parser
-from parsemark.parsers.session import WorkerFailure, WorkerSession
+from parsemark.parsers.session import WorkerFailure
 from parsemark.parsers.trial import require_usable
+from parsemark.parsers.worker_limits import limited_session
 from parsemark.parsers.working_tree import normal_name, package_name
 from parsemark.system import cache_folder, locked, remove_tree, write_text
 
@@ -202,7 +203,8 @@ def require_start(parser: Parser) -> None:
     except ParserError as error:
         raise ParserError(_why(name, "", "", error)) from error
     try:
-        WorkerSession(parser.command(), start_timeout_s=START_TIMEOUT_S).close()
+        with limited_session(parser.command(), start_timeout_s=START_TIMEOUT_S):
+            pass
     except WorkerFailure as failure:
         tail = f" ({last_line(ParserError(failure.stderr_tail))})" if failure.stderr_tail.strip() else ""
         raise ParserError(f"{name} is installed and does not start: {failure}{tail}") from failure

@@ -10,7 +10,8 @@ from parsemark.parsers.environment import Progress
 from parsemark.parsers.messages import WHOLE_DOCUMENT, Answer, Hello, ProtocolError, pages_in
 from parsemark.parsers.parser import Parser
 from parsemark.parsers.raw import read_raw
-from parsemark.parsers.session import WorkerFailure, WorkerSession
+from parsemark.parsers.session import WorkerFailure
+from parsemark.parsers.worker_limits import DISK_MB, MEMORY_MB, limited_session
 from parsemark.system import BROKEN_ARCHIVE
 
 _BOM = b"\xef\xbb\xbf \t\r\n"
@@ -34,7 +35,14 @@ def require_usable(parser: Parser) -> None:
 
 
 def try_parser(
-    parser: Parser, pdf: Path, page: int = 1, *, timeout_s: float = 300, progress: Progress | None = None
+    parser: Parser,
+    pdf: Path,
+    page: int = 1,
+    *,
+    timeout_s: float = 300,
+    memory_mb: int = MEMORY_MB,
+    disk_mb: int = DISK_MB,
+    progress: Progress | None = None,
 ) -> Trial:
     """Install the parser if needed and run it on one page (from 1); one of whole documents on all, and show
     that page.
@@ -53,7 +61,8 @@ def try_parser(
         tell("starting its worker")
         command = parser.command()
         python, *flags, _, script = command.argv
-        with WorkerSession(replace(command, argv=(python, *flags, "-c", _TELLING, script))) as session:
+        telling = replace(command, argv=(python, *flags, "-c", _TELLING, script))
+        with limited_session(telling, memory_mb=memory_mb, disk_mb=disk_mb) as session:
             tell(f"reading {where}")
             asked = WHOLE_DOCUMENT if whole else page
             answer = session.ask(str(pdf.resolve()), asked, parser.options, timeout_s=timeout_s)

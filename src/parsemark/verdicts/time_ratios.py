@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from parsemark.errors import ParsemarkError, ParserError
 from parsemark.parsers import Parser, get_parser
 from parsemark.parsers.releases import at_version, last_line, own_package
-from parsemark.parsers.session import WorkerSession
 from parsemark.parsers.trial import require_usable
+from parsemark.parsers.worker_limits import limited_session
 from parsemark.plain_words import counted
 from parsemark.stats.intervals import t_quantile
 from parsemark.store import Run
@@ -183,7 +183,7 @@ def time_in_turns(old: Parser, new: Parser, pages: Sequence[tuple[Path, int]]) -
         require_usable(parser)
         parser.install()
     ratios = []
-    with WorkerSession(old.command()) as first, WorkerSession(new.command()) as second:
+    with limited_session(old.command()) as first, limited_session(new.command()) as second:
         sides = ((first, old), (second, new))
         for turn, (pdf, page) in enumerate(pages):
             spent: list[list[float]] = [[], []]

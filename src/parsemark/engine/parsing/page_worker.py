@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parsemark.engine.parsing.plan import PlannedPage
-from parsemark.engine.parsing.worker_limits import Watch, Watched
 from parsemark.errors import ParserError
 from parsemark.model import Status
 from parsemark.parsers.environment import Progress
 from parsemark.parsers.messages import WHOLE_DOCUMENT, Answer, Hello, ProtocolError, pages_in
 from parsemark.parsers.parser import Parser
 from parsemark.parsers.session import WorkerFailure, WorkerSession
+from parsemark.parsers.worker_limits import DISK_MB, MEMORY_MB, Watch, Watched
 from parsemark.system.processes import end_supervised
 
 STDERR_KEPT = 2_000
@@ -38,8 +38,8 @@ class PageLimits:
     timeout_s: float = 60.0
     """CPU time of the worker and all processes that it has started, from the request to the whole answer."""
     patience: float = 3.0  # wall-clock time, as a multiple of it: for workers that wait, and busy machines
-    memory_mb: int = 4096  # resident memory of the worker and all processes that it has started (Linux)
-    disk_mb: int = 2048  # what a confined worker may hold in its folder, and the size of each file it writes
+    memory_mb: int = MEMORY_MB
+    disk_mb: int = DISK_MB
     start_timeout_s: float = 120.0  # wall-clock time until a new worker has shaken hands
     max_answer_bytes: int = 64 * 1024 * 1024  # size of an answer; no more than this is ever held in memory
 
@@ -198,12 +198,8 @@ class PageWorker:
     def _failed(
         self, failure: WorkerFailure, watched: Watched, elapsed: float, n_left: int, timeout_s: float
     ) -> PageOutcome:
-        if watched.exceeded:
-            error = f"The worker used more than {self._limits.memory_mb} MB of memory and was ended."
-        elif watched.overfull:
-            error = f"The worker wrote more than {self._limits.disk_mb} MB to its folder and was ended."
-        elif watched.overtime:
-            error = f"The worker used more than {timeout_s:g} s of CPU time and was ended."
+        if watched.was_ended:
+            error = watched.why_ended
         elif failure.kind == "timeout":
             used = f"{watched.cpu_s or 0:.1f} s of CPU time were used, of {timeout_s:g}"
             error = f"The worker did not answer within {elapsed:.0f} s and was ended ({used})."

@@ -23,10 +23,10 @@ from parsemark.engine.parsing.page_worker import (
     install_usable,
 )
 from parsemark.engine.parsing.plan import PlannedPage
-from parsemark.engine.parsing.worker_limits import Watch
 from parsemark.errors import ParserError
 from parsemark.model import Status
 from parsemark.parsers import Hello, Parser, get_parser
+from parsemark.parsers.worker_limits import Watch
 from parsemark.system.scratch import ScratchFolder
 
 _CLOSE_S = 2.0

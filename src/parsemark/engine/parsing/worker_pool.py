@@ -26,10 +26,10 @@ from parsemark.engine.parsing.page_worker import (
     install_usable,
 )
 from parsemark.engine.parsing.plan import Dispatcher, Job, Plan
-from parsemark.engine.parsing.worker_limits import Watch
 from parsemark.errors import ParsemarkError
 from parsemark.model import Status
 from parsemark.parsers import Hello, Parser
+from parsemark.parsers.worker_limits import Watch
 from parsemark.store import ParseCache, ParseRecord, Run, RunFolder
 from parsemark.store.parses import Journal
 

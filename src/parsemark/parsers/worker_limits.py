@@ -13,11 +13,16 @@ import resource
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from parsemark.parsers.parser import WorkerCommand
+from parsemark.parsers.session import START_TIMEOUT_S, WorkerFailure, WorkerSession
 from parsemark.system import processes
 from parsemark.system.processes import Process
+
+MEMORY_MB = 4096  # resident memory of a worker and all processes that it has started (Linux)
+DISK_MB = 2048  # what a confined worker may hold in its folder, and the size of each file it writes
 
 PERIOD_S = 0.05
 _DISK_PERIOD_S = 0.5
@@ -74,6 +79,19 @@ class Watched:
         """Return whether it was over one of its limits."""
         return self.exceeded or self.overtime or self.overfull
 
+    @property
+    def why_ended(self) -> str:
+        """Return the limit that it was over, as an error; "" if it was over none."""
+        if self.exceeded:
+            what = f"used more than {self.memory_mb} MB of memory"
+        elif self.overfull:
+            what = f"wrote more than {self.disk_mb} MB to its folder"
+        elif self.overtime:
+            what = f"used more than {self._cpu_limit_s:g} s of CPU time"
+        else:
+            return ""
+        return f"The worker {what} and was ended."
+
     def end_survivors(self) -> int:
         """End processes that outlived a killed supervisor; return their number."""
         return processes.kill_survivors(self._seen.values())
@@ -121,6 +139,38 @@ class Watch:
             with self._lock:
                 for watched in self._watched.values():
                     watched.look()
+
+
+@contextlib.contextmanager
+def limited_session(
+    command: WorkerCommand,
+    *,
+    start_timeout_s: float = START_TIMEOUT_S,
+    memory_mb: int = MEMORY_MB,
+    disk_mb: int = DISK_MB,
+) -> Iterator[WorkerSession]:
+    """Start a worker outside of a run, within the limits of one; a WorkerFailure names the limit that it was
+    over.
+    """
+    watched: list[Watched] = []
+
+    def started(pid: int, folder: Path | None) -> None:
+        watched.append(watch.add(pid, memory_mb, folder, disk_mb))
+
+    with Watch() as watch:
+        try:
+            with WorkerSession(
+                command, start_timeout_s=start_timeout_s, disk_mb=disk_mb, on_start=started
+            ) as session:
+                yield session
+        except WorkerFailure as failure:
+            if watched and watched[0].why_ended:
+                raise WorkerFailure(failure.kind, watched[0].why_ended, failure.stderr_tail) from failure
+            raise
+        finally:
+            for worker in watched:
+                watch.remove(worker)
+                worker.end_survivors()
 
 
 def disk_use_mb(folder: Path, members: Iterable[Process], enough_mb: float) -> float:
