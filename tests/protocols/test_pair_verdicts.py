@@ -197,4 +197,7 @@ def test_documents_that_add_nothing_are_not_counted() -> None:
     sums = {p: np.array([[v, 1.0]] * 4 + [[0.0, 0.0]] * 5) for p, v in {"one": 0.9, "two": 0.4}.items()}
     found = rank(FigureSums(INFO, names, names, sums, mean_statistic))
     assert found.n_documents == 4
-    assert any("4 documents: too few to generalise" in note for note in found.notes)
+    assert any(
+        note.startswith("4 of 9 documents have something to score: too few to generalise")
+        for note in found.notes
+    )

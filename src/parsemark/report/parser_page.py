@@ -22,7 +22,7 @@ FEWEST = 5  # an attribute that fewer pages or elements have says little about a
 
 @dataclass(frozen=True, slots=True)
 class Weakness:
-    """What a parser earns on the pages or elements with one attribute, beside the others."""
+    """The score of a parser on the pages or elements with one attribute, beside the others."""
 
     label: str
     info: FigureInfo

@@ -45,20 +45,23 @@ def missing_notes(figure: FigureSums, value: Mapping[str, float]) -> list[str]:
     return [f"No {info.label}, so no rank, for {listed(missing)}: {why}."] if missing else []
 
 
-def resolution_notes(info: FigureInfo, n_documents: int, resolution: float | None) -> list[str]:
+def resolution_notes(
+    info: FigureInfo, n_documents: int, resolution: float | None, n_all: int | None = None
+) -> list[str]:
     """Return notes on the differences that these documents resolve, with a warning where they are few."""
+    documents = counted(n_documents, "document")
+    if n_all is not None and n_documents < n_all:
+        documents = f"{n_documents} of {counted(n_all, 'document')} have something to score"
     if 0 < n_documents < FEWEST_DOCUMENTS:
         return [
-            f"{counted(n_documents, 'document')}: too few to generalise, so there are no intervals and no "
-            f"verdicts ({FEWEST_DOCUMENTS} are needed)."
+            f"{documents}: too few to generalise, so there are no intervals and no verdicts "
+            f"({FEWEST_DOCUMENTS} are needed)."
         ]
     notes = []
     if resolution is not None:
         under = f"under {resolution:.{3 if resolution < 0.1 else 2}f}"
         size = "of any size" if info.top is not None and resolution >= info.top else under
-        notes.append(
-            f"{n_documents} documents: differences {size} in {info.label} are mostly not significant."
-        )
+        notes.append(f"{documents}: differences {size} in {info.label} are mostly not significant.")
     if 0 < n_documents < FEW_DOCUMENTS:
         notes.append(f"Fewer than {FEW_DOCUMENTS} documents: intervals are wide.")
     return notes

@@ -59,7 +59,7 @@ def rank(figure: FigureSums) -> Ranking:
         new_types=new_types,
         notes=[
             *missing_notes(figure, value),
-            *resolution_notes(figure.info, documents.n_counted, resolution),
+            *resolution_notes(figure.info, documents.n_counted, resolution, len(documents.names)),
             *type_notes(new_types, [v.seen_from(best) for v in verdicts if best in (v.a, v.b)], best),
             *dominance_notes(documents, best, tools or list(value)),
         ],
