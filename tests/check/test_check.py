@@ -464,3 +464,54 @@ def test_the_examples_for_loaders_work_as_the_page_has_them(pdf: Path) -> None:
     (call,) = re.findall(r"^`(pm\.check\(.*\))`\.$", PAGE_ABOUT_CHECK, re.MULTILINE)
     for texts, n in ((TEXTS, 0), (wrong, 1)):
         assert eval(call, {"pm": pm, "pdf": pdf, "documents": documents(texts)}).count("number") == n
+
+
+def test_letters_set_apart_dollars_and_signs_elsewhere_are_no_findings(tmp_path: Path) -> None:
+    place = b"BT /F 10 Tf 1 0 0 1 %d %d Tm (%s) Tj ET\n"
+    words = (
+        (50, b"compare"),
+        (110, b"volts"),
+        (150, b"V"),
+        (160, b"\\(10"),
+        (180, b",9\\)"),
+        (210, b"equals"),
+    )
+    page = [place % (x, 380, word) for x, word in words]
+    lines = (b"$ awk '{ print $3 }' first", b"+ {5 * the gain of the stage", b"The root of -1 is 1i here")
+    page += [place % (50, 360 - 16 * k, line) for k, line in enumerate(lines)]
+    pdf = written(tmp_path / "a.pdf", b"".join(page))
+    others = [line.decode() for line in lines]
+    text = "\n".join(["compare volts V(10,9) equals", *others])
+    assert checked(pdf, text).findings == ()
+    assert kinds(checked(pdf, text.replace("-1", "1"))) == [(1, "number", "-1")]
+    assert kinds(checked(pdf, text.replace("(10,9)", "(10,8)")))[0][1:] == ("number", "10")
+    assert [f.kind for f in checked(pdf, text.replace("the gain of", "thegain of")).findings] == ["joined"]
+
+
+def test_a_sentence_of_two_pages_stays_on_the_page_that_hyphenates_it(tmp_path: Path) -> None:
+    first = b"It is a value as in section 29 con-", b"taining only references to parameters, and"
+    second = b"It is a value as in section 29 containing", b"only references to parameters, and"
+    unlike = [[b"A first note about ships and harbours"], [b"A second note about rails and stations"]]
+    pages = [
+        [*unlike[k], *lines, b"The end of part %d is here" % k] for k, lines in enumerate((first, second))
+    ]
+    pdf = written(
+        tmp_path / "a.pdf",
+        *(b"".join(SEEN % (400 - 16 * k, line) for k, line in enumerate(page)) for page in pages),
+    )
+    text = "\n".join(line.decode() for page in pages for line in page).replace("con-\ntaining", "containing")
+    assert checked(pdf, text).findings == ()
+
+
+def test_many_findings_of_low_severity_leave_room_for_severe_ones(pdf: Path, tmp_path: Path) -> None:
+    lines = [b"the ship of line %d left" % k for k in range(20, 34)]  # the first one is a running head
+    content = b"".join(SEEN % (500 - 16 * k, line) for k, line in enumerate(lines))
+    many = written(tmp_path / "many.pdf", *[content] * 5, SEEN % (400, b"The price was 4500 crowns"))
+    (output := tmp_path / "many.md").write_text(
+        "\f".join(["\n".join(line.decode().replace("the ship", "theship") for line in lines)] * 5)
+        + "\fThe price was 4600 crowns"
+    )
+    printed = run(many, output, "--no-ocr", "--certain", "0")[1]
+    assert "4500 → 4600" in printed and printed.count("joined: 10 more") == 5
+    assert printed.endswith("All findings: give --verbose, or --json.\n")
+    assert run(many, output, "--no-ocr", "--certain", "0", "--verbose")[1].count("joined: the ship") == 65

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json as json_module
+from collections import Counter
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -168,17 +170,41 @@ def _print(found: PdfCheck, exceeded: list[str]) -> None:
     _print_hidden(console, found.hidden, found.certain)
     if is_quiet():
         return
-    left = sum(len(page.findings) for page in found.pages) if is_verbose() else _SHOWN
+    shown = _chosen(found)
+    left = len(found.findings)
     for page in found.pages:
+        own = [finding for finding in page.findings if id(finding) in shown]
         if not page.is_judged or page.judged_by != "text layer":
             console.print(f"\nPage {page.number}: {visible(page.judged_by)}", soft_wrap=True)
-        elif page.findings and left > 0:
+        elif own:
             console.print(f"\nPage {page.number}")
-        for finding in page.findings[: max(0, left)]:
-            console.print(f"  {_line(finding)}", soft_wrap=True)
-        left -= len(page.findings)
-    if left < 0:
-        console.print(f"\n{counted(-left, 'more finding')}: give --verbose, or --json.")
+        for kind, same in groupby(own, key=lambda finding: finding.kind):
+            findings = list(same)
+            for finding in findings:
+                console.print(f"  {_line(finding)}", soft_wrap=True)
+            more = sum(finding.kind == kind for finding in page.findings) - len(findings)
+            if more:
+                console.print(f"  {kind.replace('_', ' ')}: {more} more")
+            left -= len(findings) + more
+    if left:
+        console.print(f"\n{counted(left, 'more finding')}: give --verbose, or --json.")
+    elif len(shown) < len(found.findings):
+        console.print("\nAll findings: give --verbose, or --json.")
+
+
+def _chosen(found: PdfCheck) -> set[int]:
+    """Return which findings to print: the severest, and of a page and kind the first of low severity."""
+    if is_verbose():
+        return {id(finding) for finding in found.findings}
+    chosen: list[CheckFinding] = []
+    for page in found.pages:
+        numbers: Counter[str] = Counter()
+        for finding in page.findings:
+            numbers[finding.kind] += 1
+            if finding.severity != "low" or numbers[finding.kind] <= _OF_LOW:
+                chosen.append(finding)
+    chosen.sort(key=lambda finding: ("high", "medium", "low").index(finding.severity))
+    return {id(finding) for finding in chosen[:_SHOWN]}
 
 
 def _print_hidden(console: Console, n: int, certain: float) -> None:
@@ -186,7 +212,7 @@ def _print_hidden(console: Console, n: int, certain: float) -> None:
         console.print(f"{counted(n, 'finding')} under certainty {certain:g} hidden: --certain 0 shows all.")
 
 
-_SHOWN = 50  # findings; with --verbose all
+_SHOWN, _OF_LOW = 50, 3  # findings; of low severity by page and kind; with --verbose all
 _MOST = 90
 
 

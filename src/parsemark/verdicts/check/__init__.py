@@ -16,13 +16,18 @@ from typing import Literal
 from parsemark.errors import PdfError, UsageError
 from parsemark.extras import require
 from parsemark.formats import markdown_of
-from parsemark.matching.page_evidence import PageEvidence, WordFinding, compare
+from parsemark.matching.page_evidence import PageEvidence, WordFinding, compare, placed_words
 from parsemark.matching.words import WordStatus, atoms, counts, is_number
 from parsemark.model import Box, Prediction
 from parsemark.pdf import SeenPage, SeenWord, count_pages, seen_page
 from parsemark.plain_words import percent
 from parsemark.verdicts.check.certainty import PageTraits
-from parsemark.verdicts.check.numbers import changed_around, following_number, how_altered
+from parsemark.verdicts.check.numbers import (
+    changed_around,
+    following_number,
+    how_altered,
+    is_letter_spaced,
+)
 from parsemark.verdicts.check.outputs import GivenOutput, GivenPage, read_output_of
 from parsemark.verdicts.check.pages import PagePart, split_into_pages
 from parsemark.verdicts.check.regions import PageRegions
@@ -249,6 +254,7 @@ def _page_findings(
     """Yield findings with the words of the page that they are about."""
     comparison = evidence.comparison
     texts = [atom.text for atom in comparison.page]
+    one_number: set[tuple[int, ...]] = set()  # second halves of numbers whose letters are set apart
     for found in evidence.findings:
         kind: FindingKind = found.kind  # type: ignore[assignment]
         if kind in ("invented", "doubled", "leaked"):
@@ -261,8 +267,16 @@ def _page_findings(
             for is_a_number, group in groupby(found.words, key=lambda i: is_number(texts[i])):
                 own_words = [i for i in group if not _is_bracketed(texts[i], comparison.said.get(i, ""))]
                 for words in ([i] for i in own_words) if is_a_number else [own_words] if own_words else ():
-                    yield _altered(number, evidence, own, words, is_a_number), tuple(words)
-        else:
+                    altered = _altered(number, evidence, own, words, is_a_number)
+                    both = (words[0], words[0] + 1)
+                    if altered.detail == "joined numbers" and is_letter_spaced(comparison.page, both):
+                        one_number.add((both[1],))
+                    else:
+                        yield altered, tuple(words)
+        elif found.words not in one_number and not (
+            kind == "joined"
+            and (_has_blanks(found, own.text) or is_letter_spaced(comparison.page, found.words))
+        ):
             yield _of_words(kind, number, found, own), found.words
     for change in changed_around(seen, evidence, own.text):
         place_of_number = evidence.places[change.place]
@@ -275,6 +289,14 @@ def _page_findings(
             ),
             (change.word,),
         )
+
+
+def _has_blanks(found: WordFinding, text: str) -> bool:
+    """Return whether an output as it stands has the blanks of words that its reading as notation joined."""
+    if found.span is None:
+        return False
+    words = " ".join(word for word, _ in placed_words(text[slice(*found.span)]))
+    return f" {found.text} " in f" {words} "
 
 
 def _is_bracketed(text: str, said: str) -> bool:

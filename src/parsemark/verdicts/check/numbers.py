@@ -6,10 +6,11 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from html import unescape
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from parsemark.matching.page_evidence import PageEvidence
-from parsemark.matching.words import WordStatus, atoms, is_number
+from parsemark.matching.words import PageAtom, WordStatus, atoms, is_number
 from parsemark.pdf import SeenPage, SeenWord
 
 _MINUS = "-\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d"
@@ -51,7 +52,13 @@ _COMMANDS = {
 }  # fmt: skip
 _NEAR = 0.6
 """Heights of a line between a number and its sign or unit."""
+_TIGHT = 0.5
+"""Share of a line's usual blank up to which a gap beside a number is the spacing of its letters."""
+_TIGHT = 0.5
+"""Share of a line's usual blank up to which a gap beside a number is the spacing of its letters."""
 _AROUND = 24  # characters of an output before and behind a number
+_APART = re.compile(r"\s[*_`{}$\\]*$")  # a blank before a number, with markup between
+_APART = re.compile(r"\s[*_`{}$\\]*$")
 _UNIT = re.compile(r"[^\W\d_]{1,3}")
 
 
@@ -112,7 +119,38 @@ def changed_around(seen: SeenPage, evidence: PageEvidence, text: str) -> Iterato
             NumberChange(i, j, detail, f"{own}{atom.text}" if is_before else f"{atom.text} {own}".strip(),
                          f"{other}{atom.text}" if is_before else f"{atom.text} {other}".strip())
             for detail, own, other, is_before in _differences(before, after, *theirs)
+            if not (is_before and _is_sign_kept(shown, atom.text, own, text))
         )  # fmt: skip
+
+
+def _is_sign_kept(shown: Sequence[SeenWord], number: str, sign: str, text: str) -> bool:
+    """Return whether an output has a number with a sign as often as its page: the number stands at another
+    place of the output then.
+    """
+    said = sum(
+        _sign(_plain(text[max(0, found.start() - _AROUND) : found.start()])) in (sign, None)
+        for found in re.finditer(rf"(?<![\w.,]){re.escape(number)}(?![.,]?\w)", text)
+    )
+    on_page = 0
+    for k, word in enumerate(shown):
+        spot = _place_of_number(word.text, number) if number in word.text else None
+        if spot is not None:
+            on_page += _sign(f"{_beside(shown, k, k - 1)} {word.text[: spot[0]]}") == sign
+    return 0 < on_page <= said
+
+
+def is_letter_spaced(page: Sequence[PageAtom], words: Sequence[int]) -> bool:
+    """Return whether words of a line, among them a number, are closer together than its blanks are wide:
+    some fonts for programs set their letters that far apart.
+    """
+    if not any(is_number(page[i].text) for i in words):
+        return False
+    line = page[words[0]].line
+    boxes = [box for box, _ in groupby(atom.box for atom in page if atom.line == line)]
+    blanks = sorted(gap for one, two in pairwise(boxes) if (gap := two.x0 - one.x1) > 0)
+    own = [box for box, _ in groupby(page[i].box for i in words)]
+    gaps = [two.x0 - one.x1 for one, two in pairwise(own)]
+    return bool(gaps and blanks) and max(gaps) <= _TIGHT * blanks[len(blanks) * 3 // 4]
 
 
 def _beside(shown: Sequence[SeenWord], k: int, other: int) -> str:
@@ -143,7 +181,7 @@ def _differences(
     before: str, after: str, said_before: str, said_after: str
 ) -> Iterator[tuple[str, str, str, bool]]:
     own, other = _sign(before), _sign(said_before)
-    is_apart = other != "" and said_before.endswith((" ", "\n"))  # the page may show it farther away
+    is_apart = other != "" and _APART.search(said_before) is not None  # the page may show it farther away
     is_code = said_before.endswith("(cid:")
     if own != other and own is not None and other is not None and not is_apart and not is_code:
         yield "sign", own, other, True

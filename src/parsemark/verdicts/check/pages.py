@@ -18,6 +18,10 @@ from parsemark.matching.page_evidence import placed_words
 
 _NOISE = 2
 """Places in a row that are not believed if they contradict those around them."""
+_QUOTED, _LEAST = 12, 0.8
+"""Places in a row that may be of the page around them; the share of their words that this page must have
+there.
+"""
 _MOST_CELLS = 400_000_000
 """Of the table in which two stretches of words are compared."""
 
@@ -98,6 +102,7 @@ def _runs(told: Sequence[tuple[int, int, int]]) -> Iterator[_PageRun]:
 
 def _steady(runs: list[_PageRun]) -> list[_PageRun]:
     """Return the runs without short ones out of order, neighbours of one page together."""
+    runs = [run for k, run in enumerate(runs) if not _is_quoted(runs[max(0, k - 1) : k + 2], run)]
     kept = [
         run
         for k, run in enumerate(runs)
@@ -111,6 +116,16 @@ def _steady(runs: list[_PageRun]) -> list[_PageRun]:
             run = _PageRun(run.page, before.first, run.last, before.count + run.count)  # noqa: PLW2901
         merged.append(run)
     return merged
+
+
+def _is_quoted(around: Sequence[_PageRun], run: _PageRun) -> bool:
+    """Return whether a few places of one page stand where the page around them has as many words: both pages
+    say the same there, one of them with a word parted at the end of a line.
+    """
+    if len(around) < 3 or run.count > _QUOTED or around[0].page != around[2].page:
+        return False
+    before, after = around[0].last, around[2].first
+    return after[1] - before[1] >= _LEAST * (after[0] - before[0])
 
 
 def _labels(words: Sequence[str], pages: Sequence[Sequence[str]], runs: Sequence[_PageRun]) -> Iterator[int]:
