@@ -88,7 +88,7 @@ def grid_of(rows: Sequence[Sequence[CellSpec]], budget: int = MAX_SLOTS) -> Cell
     slots: list[list[Place | None]] = []
     pending: list[tuple[Place, int] | None] = []
 
-    def carried(col: int) -> Place | None:
+    def spanned(col: int) -> Place | None:
         held = pending[col]
         if held is None:
             return None
@@ -101,7 +101,7 @@ def grid_of(rows: Sequence[Sequence[CellSpec]], budget: int = MAX_SLOTS) -> Cell
         following = next(left, None)
         while following is not None or len(line) < len(pending):
             if len(line) < len(pending) and (pending[len(line)] is not None or following is None):
-                line.append(carried(len(line)))
+                line.append(spanned(len(line)))
                 continue
             assert following is not None
             place = (row, len(line))
@@ -121,7 +121,7 @@ def grid_of(rows: Sequence[Sequence[CellSpec]], budget: int = MAX_SLOTS) -> Cell
     while any(pending):
         budget -= len(pending)
         _within(budget)
-        slots.append([carried(col) for col in range(len(pending))])
+        slots.append([spanned(col) for col in range(len(pending))])
     width = max((c for line in slots for c, slot in enumerate(line) if slot is not None), default=-1) + 1
     if not text or not width:
         return None

@@ -208,7 +208,7 @@ def _columns(side: Side) -> Iterable[Named]:
     """Yield the columns of the truth with their headers."""
     header, stubs, partners = range(side.structure.n_header), side.structure.stubs, side.alignment.columns
     truth = column_paths(side.truth, header, How.GIVEN)
-    padded = column_paths(side.truth, header, How.CARRIED)
+    padded = column_paths(side.truth, header, How.REPEATED)
     # A truth that says how far its groups reach leaves none to be filled.
     told = any(side.truth.goes_on(r, c) for r in header for c in range(len(truth)))
     # One text over the whole table that is no header of the truth is its caption.
@@ -222,7 +222,7 @@ def _columns(side: Side) -> Iterable[Named]:
     is_filled = all(all(heads.present[r]) for r in rows)  # then there is nothing to carry
     read_so = {
         how: given_paths if is_filled else column_paths(heads, rows, how)
-        for how in (How.GIVEN, How.CARRIED, How.SHORT)
+        for how in (How.GIVEN, How.REPEATED, How.SHORT)
     }
     read_so[How.COUNTED] = counted_paths(heads, rows, sorted(partners.values()), groups)
     for col, path in enumerate(truth):
@@ -232,11 +232,11 @@ def _columns(side: Side) -> Iterable[Named]:
             continue  # the column is missing, header and all
         if partner is not None:
             readings = tuple((how, paths[partner]) for how, paths in read_so.items())
-            given, carried = readings[0][1], readings[1][1]
+            given, repeated = readings[0][1], readings[1][1]
             if col in side.units and side.unit_is_told(col) and given:
                 continue  # its unit stands in the cells instead
             # The truth itself may leave a group's further cells empty, as the prediction does, or fills them.
-            alike = (padded[col] == given and not told) or padded[col] == carried != given
+            alike = (padded[col] == given and not told) or padded[col] == repeated != given
             if padded[col] != path and alike:
                 continue
         extent = max(1.0, side.asked.of_column.get(col, 0.0))
@@ -313,16 +313,16 @@ def _rows(side: Side) -> Iterable[Named]:
         if given_path == path:
             yield Named(path, ((How.GIVEN, path),), extent, where, words, needed)
             continue
-        carried = [given[c][at] for c in columns]
+        repeated = [given[c][at] for c in columns]
         # Where the truth leaves a name out itself, nothing is asked that it does not ask.
         emptied = any(truth.present[row][c] and not pred.present[at][p] for c, p in partners)
         readings = [(How.GIVEN, given_path)]
-        readings.append((How.CARRIED if emptied else How.GIVEN, _distinct(above, *carried)))
+        readings.append((How.REPEATED if emptied else How.GIVEN, _distinct(above, *repeated)))
         if emptied:
             # The name of several rows may stand at the middle one of them.
             readings.append((How.SHORT, _distinct(above, *(below[c][at] for c in columns))))
         if first and not above:
-            readings.append((How.SHORT, _distinct(first, *carried)))
+            readings.append((How.SHORT, _distinct(first, *repeated)))
         yield Named(path, tuple(readings), extent, where, words, needed)
 
 

@@ -92,7 +92,7 @@ class NameJudge:
             if name.torn:
                 message = f"The header above {self._over(name)} is cut into pieces."
                 self._add(name, Kind.SPAN_WRONG, message, "torn")
-            if how is How.CARRIED:
+            if how is How.REPEATED:
                 self._add(name, Kind.PADDED, f"{called}: its name has to be carried into an empty cell.")
             elif how is not How.GIVEN:
                 message = f"{called}: its header is elsewhere and must be found by counting columns."

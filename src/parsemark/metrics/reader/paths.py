@@ -43,7 +43,7 @@ class How(Enum):
     __hash__ = object.__hash__  # members are single; that of Enum is written in Python
 
     GIVEN = 0.0
-    CARRIED = 0.01
+    REPEATED = 0.01
     """An empty cell was read as a repetition of the one before, as in Markdown, which has no spans."""
     SHORT = 0.1
     """The same, also where the header row has ended before the columns it covers, and there is no cell."""

@@ -114,14 +114,14 @@ class AskedMarkdown:
         text = _PICTURE.sub(" ", self._bare)
         text = _without_dots(with_cells(text) if cells else without_tables(text))
         chunks: list[str] = []
-        carried = ""
+        joined = ""
         for chunk in filter(None, map(str.strip, _SPLIT.split(text))):
-            carried = f"{carried} {chunk}" if carried else chunk
-            if fragment(carried):
-                chunks.append(carried)
-                carried = ""
-        if carried:
-            chunks = [*chunks[:-1], f"{chunks[-1]} {carried}"] if chunks else [carried]
+            joined = f"{joined} {chunk}" if joined else chunk
+            if fragment(joined):
+                chunks.append(joined)
+                joined = ""
+        if joined:
+            chunks = [*chunks[:-1], f"{chunks[-1]} {joined}"] if chunks else [joined]
         return list(filter(None, map(fragment, chunks)))
 
     def digits(self) -> Counter[str]:
