@@ -14,14 +14,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from parsemark.matching.words import atoms
-from parsemark.pdf import SeenPage
+from parsemark.model import Box
+from parsemark.pdf import SeenPage, SeenWord
 
 if TYPE_CHECKING:
-    from parsemark.verdicts.check.report import CheckFinding
+    from parsemark.verdicts.check.report import BoxSides, CheckFinding
 
-Trait = Literal["ocr", "script", "sign", "there", "long", "short"]
+Trait = Literal["ocr", "script", "sign", "gap", "there", "long", "short"]
 _LONG = 5  # words from which on a text is long; of an altered word letters
 _THERE = 0.75  # share of pairs of neighbouring words that the other side must have
+_AROUND, _LEAST = 8, 10
+"""Letters on each side of lost words that the output may have side by side, and the fewest of both."""
 _FEW = 0.005  # share of a page's characters up to which a script does not matter
 _COMPLEX = (("\u0590", "\u1cff"), ("\ufb1d", "\ufefc"))
 """Scripts that text layers often store in another order or as parts of letters."""
@@ -41,8 +44,9 @@ class PageTraits:
         """Return the first of these traits that the finding has.
 
         `ocr`: OCR has read the page. `script`: the page or the finding has letters of a script that is
-        written from right to left or has composed letters. `sign`: a sign or unit of a number. `there`:
-        the other side has most pairs of neighbouring words too, whatever the blanks. `long`: at least
+        written from right to left or has composed letters. `sign`: a sign or unit of a number. `gap`:
+        the output has the words before and behind lost ones side by side. `there`: the other side has most
+        pairs of neighbouring words too, whatever the blanks. `long`: at least
         five words, or an altered word of at least five letters. `short`: all others.
         """
         kind, words = finding.kind, (finding.text or finding.output).split()
@@ -53,15 +57,36 @@ class PageTraits:
         if finding.detail in ("sign", "unit"):
             return "sign"
         if kind == "lost" and _share_in(words, self._letters_of_output) >= _THERE:
-            return "there"
+            return "gap" if self._is_gap(finding) else "there"
         if kind in ("invented", "doubled") and _share_in(words, self._letters_of_page) >= _THERE:
             return "there"
         size = max(map(len, words), default=0) if kind == "altered" else finding.words
         return "long" if size >= _LONG else "short"
 
+    def _is_gap(self, lost: CheckFinding) -> bool:
+        """Return whether the output has what surrounds lost words without them, and not with them."""
+        wanted = len(_letters(lost.text.split()))
+        for start in (k for k, word in enumerate(self._shown) if _begins(word.box, lost.boxes)):
+            end = start
+            while end < len(self._shown) and len(_letters(self._words(start, end))) < wanted:
+                end += 1
+            before = _letters(self._words(max(0, start - _AROUND), start))[-_AROUND:]
+            after = _letters(self._words(end, end + _AROUND))[:_AROUND]
+            whole = before + _letters(self._words(start, end)) + after
+            if len(before + after) >= _LEAST and whole not in self._letters_of_output:
+                return before + after in self._letters_of_output
+        return False
+
+    def _words(self, start: int, end: int) -> list[str]:
+        return [word.text for word in self._shown[start:end]]
+
+    @cached_property
+    def _shown(self) -> list[SeenWord]:
+        return [word for word in self._seen.words if word.shown]
+
     @cached_property
     def _is_complex(self) -> bool:
-        letters = "".join(word.text for word in self._seen.words if word.shown)
+        letters = "".join(word.text for word in self._shown)
         return _n_complex(letters) > _FEW * len(letters)
 
     @cached_property
@@ -70,7 +95,16 @@ class PageTraits:
 
     @cached_property
     def _letters_of_page(self) -> str:
-        return _letters([word.text for word in self._seen.words if word.shown])
+        return _letters([word.text for word in self._shown])
+
+
+def _begins(box: Box, places: Sequence[BoxSides]) -> bool:
+    """Return whether a word stands at the begin of the first of these places."""
+    near = 0.05  # points
+    return any(
+        abs(box.x0 - x0) <= near and box.y0 >= y0 - near and box.y1 <= y1 + near
+        for x0, y0, _, y1 in places[:1]
+    )
 
 
 def _n_complex(text: str) -> int:
