@@ -90,8 +90,8 @@ def _parsers() -> Iterator[Available]:
         details = (
             ("licence", info.licence),
             ("returns", ", ".join(info.gives)),
-            ("needs", ", ".join([*info.needs, *_needs_of_choices(parser)]) or "–"),
-            ("weights", str(parser.weights) if parser.weights else "–"),
+            ("needs", ", ".join([*info.needs, *_needs_of_choices(parser), *_machines(parser)]) or "–"),
+            ("weights", ", ".join(_weights(parser)) or "–"),
             ("options", _choices(parser) or "–"),
             ("state", state),
         )
@@ -169,6 +169,27 @@ def _needs_of_choices(parser: Any) -> list[str]:
         for choice in option.choices
         for need in option.needs_of(choice)
     ]
+
+
+def _machines(parser: Any) -> Iterator[str]:
+    """Yield, for each kind of machine on which packages lack wheels, its name and the packages."""
+    for machine, packages in parser.without_wheels.items():
+        yield f"no wheels for {machine} ({', '.join(packages)})"
+
+
+def _weights(parser: Any) -> Iterator[str]:
+    """Yield the weights of the parser, or those that single choices of its options need."""
+    from parsemark.parsers import get_parser
+    from parsemark.specs import Spec
+
+    if parser.weights:
+        yield str(parser.weights)
+        return
+    for key, option in parser.info.options.items():
+        for choice in option.choices if parser.info.weights else ():
+            if any(need.startswith("folder:") for need in option.needs_of(choice)):
+                chosen = get_parser(str(Spec(parser.name, ((key, choice),))))
+                yield f"{chosen.weights} ({key}={choice})" if chosen.weights else f"set ({key}={choice})"
 
 
 def _choices(parser: Any) -> str:

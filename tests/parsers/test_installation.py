@@ -2,6 +2,7 @@
 
 import json
 import os
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from parsemark.errors import ParserError
 from parsemark.parsers import Parser, get_parser
 from parsemark.parsers.environment import write_lock
 from parsemark.parsers.installation import ALLOW_BUILDS
+from parsemark.parsers.needs import this_machine
 from parsemark.system import cache_folder
 from parsemark.system.processes import why_not_confined
 
@@ -169,3 +171,26 @@ def test_a_build_cannot_choose_the_interpreter(own_folders: Path, monkeypatch: p
         parser.install()
     assert not parser.environment.is_ready()
     assert os.listdir(cache_folder("envs")) == [f"{parser.environment.key}.lock"]  # noqa: PTH208
+
+
+@pytest.mark.parsers
+def test_a_package_without_a_wheel_for_this_machine_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    links = tmp_path / "links"
+    links.mkdir()
+    with zipfile.ZipFile(links / "alien-1-py3-none-win32.whl", "w") as archive:
+        archive.writestr("alien-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: alien\nVersion: 1\n")
+        archive.writestr("alien-1.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-win32\n")
+        archive.writestr("alien-1.dist-info/RECORD", "")
+    monkeypatch.setenv("UV_FIND_LINKS", str(links))
+    monkeypatch.setenv("UV_NO_INDEX", "1")
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path / "cache"))
+    script = tmp_path / "mine.py"
+    script.write_text(SCRIPT.format(dependency="alien==1"))
+    with pytest.raises(ParserError) as caught:
+        get_parser(str(script)).install()
+    message = str(caught.value)
+    assert message.startswith(f"alien==1 has no wheel for this Python on {this_machine()}. ")
+    assert "wheels for win32." in message and f"`parsemark parsers install {script}`" in message
+    assert "\n" not in message

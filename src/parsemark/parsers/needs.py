@@ -1,8 +1,11 @@
 """What parsers need that `uv` cannot install, and whether it is here."""
 
 import os
+import platform
+import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,6 +33,29 @@ PROGRAMS = {
     "mutool": Program("mutool", "apt install mupdf-tools", "-v"),
     "gpu": Program("nvidia-smi", "an NVIDIA GPU with its driver"),
 }
+
+INTEL_MAC, ARM_LINUX = "macOS x86_64", "Linux aarch64"
+_WITHOUT_WHEELS = {
+    **dict.fromkeys(("docling-parse", "onnxruntime", "pymupdf", "torch", "udoc"), (INTEL_MAC,)),
+    "paddlepaddle": (INTEL_MAC, ARM_LINUX),
+}
+"""Packages of built-in parsers that have wheels for other machines alone (the index on 2026-11-19)."""
+
+
+def this_machine() -> str:
+    """Return system and processor, as `Linux x86_64`."""
+    system = {"darwin": "macOS", "linux": "Linux", "win32": "Windows"}.get(sys.platform, sys.platform)
+    return f"{system} {platform.machine()}"
+
+
+def without_wheels(requirements: Iterable[str]) -> dict[str, list[str]]:
+    """Return the machines for which packages have no wheels, each with the names of these packages."""
+    found: dict[str, list[str]] = {}
+    for text in requirements:
+        name = re.split(r"[^\w.-]", text, maxsplit=1)[0].lower()
+        for machine in _WITHOUT_WHEELS.get(name, ()):
+            found.setdefault(machine, []).append(name)
+    return found
 
 
 def missing_needs(

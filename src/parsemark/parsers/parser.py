@@ -8,10 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from parsemark.errors import ParserError
 from parsemark.parsers.declaration import Declaration, Info
 from parsemark.parsers.environment import Environment, Progress
 from parsemark.parsers.fingerprint import fingerprint
-from parsemark.parsers.needs import missing_needs
+from parsemark.parsers.installation import NoWheelError
+from parsemark.parsers.needs import missing_needs, this_machine, without_wheels
 from parsemark.parsers.weights import Bar, StoredWeights, Weights
 from parsemark.parsers.working_tree import Requirement, normal_name, resolve_requirement
 from parsemark.specs import OptionValue, Spec
@@ -29,6 +31,8 @@ _INHERITED = re.compile(
 _INHERITED_WITH_NETWORK = re.compile(
     r"(?:https?|all|no)_proxy|SSL_CERT_(?:FILE|DIR)|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE", re.I
 )
+CONTAINER = "`podman build --platform linux/amd64 -t parsemark .` in the repository"
+"""For machines on which packages have no wheels."""
 _PYTHON = {"PYTHONNOUSERSITE": "1", "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1"}
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_THREAD_LIMIT")
 
@@ -124,6 +128,15 @@ class Parser:
         return (*self.info.needs, *by_choice)
 
     @property
+    def without_wheels(self) -> dict[str, list[str]]:
+        """Return the machines on which it cannot be installed, each with the packages that lack wheels.
+
+        It is known of built-in parsers at their own release.
+        """
+        is_known = self.builtin and not self.version
+        return without_wheels(self.lock or self.declaration.dependencies) if is_known else {}
+
+    @property
     def weights(self) -> Weights | None:
         """Return the weights that are fetched for it; None if it needs none or its variable names a
         folder.
@@ -141,9 +154,12 @@ class Parser:
         missing = missing_needs(needs, words, self.info.weight_files)
         if weights is not None and (absent := weights.what_is_missing()):
             missing = (*missing, absent)
+        environment = self.environment
+        if (absent := self.without_wheels.get(this_machine())) and not environment.is_ready():
+            listed = f"wheels of {', '.join(absent)} for {this_machine()}"
+            missing = (*missing, f"{listed} (use the container: {CONTAINER})")
         if missing:
             return State("missing", missing)
-        environment = self.environment
         if environment.is_ready() and (weights is None or weights.is_ready()):
             return State("ready")
         flag = "--allow-local-builds" if environment.projects and not environment.may_build else ""
@@ -158,7 +174,12 @@ class Parser:
         """Fetch its weights and build its environment unless that is done; ParserError if that fails."""
         if self.weights is not None:
             self.weights.fetch(progress, bar)
-        self.environment.build(progress)
+        try:
+            self.environment.build(progress)
+        except NoWheelError as error:
+            again = f"List another version in it and run `parsemark parsers install {self.script}`"
+            hint = f"Use the container: {CONTAINER}" if self.builtin else again
+            raise ParserError(f"{error} {hint}.") from error
 
     def command(self, hidden: Collection[Path] = ()) -> WorkerCommand:
         """Return the command that starts its worker; the environment must be built. `hidden`: folders that it

