@@ -21,6 +21,7 @@ pytestmark = pytest.mark.parsers
             "tesseract",
             marks=pytest.mark.skipif(shutil.which("tesseract") is None, reason="needs tesseract"),
         ),
+        "tesseract(program=wheel)",
         "rapidocr",
     ],
 )

