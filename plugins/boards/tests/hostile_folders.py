@@ -2,11 +2,13 @@
 
 import copy
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmark_pages import HTML, write
+from benchmark_pages import HTML, make_pdf, write
+from dataset_files import voc
 
 DEEP = 100_000
 HUGE = 20_000
@@ -37,6 +39,36 @@ def _omni(kind: str, args: dict[str, Any], /, **settings: Any) -> dict[str, Any]
 def _text(text: str, **more: Any) -> dict[str, Any]:
     return {"text": text, "max_diffs": 0, **more}
 
+
+POLY = [0, 100, 100, 100, 100, 150, 0, 150]
+ANNOTATED = {
+    "page_info": {
+        "width": 500,
+        "height": 600,
+        "image_path": "EN_a_1.jpg",
+        "page_attribute": {"language": "english"},
+    },
+    "layout_dets": [
+        {"category_type": "text_block", "poly": POLY, "order": 1, "anno_id": 1, "text": "Slack water."},
+        {"category_type": "table", "poly": POLY, "order": 2, "anno_id": 2, "html": HTML, "ignore": False},
+    ],
+    "extra": {"relation": [{"source_anno_id": 1, "target_anno_id": 2, "relation_type": "truncated"}]},
+}
+STRUCTURE = voc(
+    [
+        *(("table row", (10, 10 + 25 * k, 210, 35 + 25 * k)) for k in range(2)),
+        *(("table column", (10 + 100 * k, 10, 110 + 100 * k, 60)) for k in range(2)),
+        *((kind, (10, 10, 210, 35)) for kind in ("table", "table column header", "table spanning cell")),
+    ],
+    300,
+    200,
+)
+CELLS = "".join(
+    f'<cell id="{k}" start-row="{k // 2}" start-col="{k % 2}" end-col="{k % 2}">'
+    f'<bounding-box x1="{k}" y1="7" x2="90" y2="70"/><content>{text}</content></cell>'
+    for k, text in enumerate("abcd")
+)
+REGION = '<document><table id="1"><region id="1" page="1">{}</region></table></document>'
 
 PLACE = [[0.1, 0.1, 0.9, 0.2]]
 FOLDERS: dict[str, tuple[str, Files]] = {
@@ -101,8 +133,41 @@ FOLDERS: dict[str, tuple[str, Files]] = {
             }
         },
     ),
+    "mdpbench": ("mdpbench(cdm=false)", {"MDPBench.json": [ANNOTATED, ANNOTATED]}),
+    "puredocbench": ("puredocbench(cdm=false)", {"clean.json": [ANNOTATED], "real.json": [ANNOTATED]}),
+    "icdar2013": (
+        "tables",
+        {
+            "a-str.xml": REGION.format(CELLS),
+            "a-reg.xml": REGION.format('<bounding-box x1="1" y1="2" x2="99" y2="98"/>'),
+        },
+    ),
+    "pdf-parse-bench": (
+        "tables",
+        {
+            "ground_truth/a.json": [
+                {"type": "text", "data": "Slack water"},
+                {"type": "table", "data": "\\begin{tabular}{l}a\\\\b\\end{tabular}", "complexity": "simple"},
+            ]
+        },
+    ),
+    "pubtables1m": (
+        "tables",
+        {
+            "test/PMC1_table_0.xml": STRUCTURE,
+            "words/PMC1_table_0_words.json": [
+                {"bbox": [12, 12, 40, 30], "text": "a", "block_num": 1, "line_num": 1, "span_num": 1}
+            ],
+        },
+    ),
+    "soric": (
+        "tables",
+        {"test/a_1.xml": voc([("table", (1, 2, 90, 80))], 300, 200), "html/a_1_0.html": HTML},
+    ),
 }
 """Loader to its benchmark's protocol and the files of a small folder."""
+PDFS = {"icdar2013": "a.pdf", "pdf-parse-bench": "pdfs/a.pdf"}
+"""Of loaders that need them."""
 
 VALUES: dict[str, Any] = {
     "null": None,
@@ -157,8 +222,11 @@ def as_text(content: Any) -> str:
     return content if isinstance(content, str) else json.dumps(content)
 
 
-def make(folder: Path, files: Files) -> Path:
-    """Write the files of a folder."""
+def make(folder: Path, loader: str) -> Path:
+    """Write the files of a loader's folder."""
+    _, files = FOLDERS[loader]
+    if loader in PDFS:
+        make_pdf(folder / PDFS[loader])
     for name, content in files.items():
         write(folder / name, as_text(content))
     return folder
@@ -185,3 +253,13 @@ def replaced(value: Any, path: tuple[Any, ...], by: Any) -> Any:
         inner = inner[key]
     inner[path[-1]] = by
     return tuple(changed) if isinstance(value, tuple) else changed
+
+
+def hostile_texts(content: str) -> Iterator[tuple[str, str]]:
+    """Texts instead of a file's content, and of each text and attribute of its markup."""
+    texts = {what: value for what, value in VALUES.items() if isinstance(value, str)}
+    numbers = {what: str(value) for what, value in VALUES.items() if isinstance(value, int | float)}
+    yield from texts.items()
+    for place in re.finditer(r'(?<=>)[^<>]+(?=<)|(?<==")[^"]*(?=")', content):
+        for what, value in (texts | numbers).items():
+            yield f"{place.span()} is {what}", content[: place.start()] + value + content[place.end() :]

@@ -38,6 +38,7 @@ WITHOUT_PATH = frozenset({"demo"})  # corpora that are part of the package: thei
 MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """What a truth raises that is of another shape than it should be, or that the model refuses."""
 _ID = re.compile(r"[\w.-]+")
+_MAX_LENGTH = 2_000  # of each part of a remark, in characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,13 @@ class Remark:
     message: str  # what is wrong with it, what follows, and what to do
     left_out: bool = True
     """Whether something that is there is not part of the corpus; False for a mere warning."""
+
+    def __post_init__(self) -> None:
+        """Cut what quotes a huge value, and replace what is not Unicode."""
+        for name in ("where", "message"):
+            text = getattr(self, name).encode("utf-8", "replace").decode()
+            text = text if len(text) <= _MAX_LENGTH else f"{text[:_MAX_LENGTH]}…"
+            object.__setattr__(self, name, text)
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}"

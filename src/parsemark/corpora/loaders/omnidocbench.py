@@ -22,6 +22,7 @@ from PIL import Image
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.loaders.files import (
     SampleIds,
+    files_inside,
     read_json,
     require_inside,
     require_some,
@@ -37,11 +38,13 @@ from parsemark.plain_words import listed
 _PAGE_SUFFIX = re.compile(r"(?:\.pdf|(?<=[0-9a-f]{32}))_\d+$")
 """The page number behind a PDF's name or a hash; other names end in numbers of documents."""
 _FOLDERS_OF_PDFS = ("pdfs", "ori_pdfs", "pdf")
+_TYPES = {"category_type": str | float, "anno_id": str | float, "order": float, "latex": str}
+"""Of an element's values that the published programs read as they are."""
 
 
 def load(path: Path) -> Corpus:
     """Load the annotation file, or the one annotation file of a folder."""
-    files = [path] if path.is_file() else sorted(path.glob("*.json"))
+    files = [path] if path.is_file() else files_inside(path, "*.json", deep=False)
     if len(files) != 1:
         raise CorpusError(f"{path} contains {len(files)} JSON files; give the annotation file itself.")
     file = files[0]
@@ -149,8 +152,19 @@ def _elements(dets: Any, scale: float, where: str) -> tuple[Element, ...]:
         wanted = str(det.get("anno_id", f"e{index}"))
         identifier = wanted if wanted not in taken else f"{wanted}-e{index}"
         taken.add(identifier)
+        _check_types(det, _TYPES, f"{where}, element {index}")
         elements.append(_element(det, identifier, scale, f"{where}, element {identifier}"))
     return tuple(elements)
+
+
+def _check_types(said: Mapping[str, Any], types: Mapping[str, Any], where: str) -> None:
+    """Raise CorpusError for a value of another type than the published programs can read."""
+    for key, expected in types.items():
+        value = said.get(key)
+        value = float(value) if isinstance(value, int) else value
+        if value is not None and not isinstance(value, expected):
+            wanted = "a number" if expected is float else "text" if expected is str else "text or a number"
+            raise CorpusError(f"{where}: {key} must be {wanted}; got {str(value)[:40]!r}.")
 
 
 def _element(det: Mapping[str, Any], identifier: str, scale: float, where: str) -> Element:
@@ -180,6 +194,7 @@ def _relations(extra: Any, known: set[str]) -> tuple[Relation, ...]:
     """Return the relations whose two ends are on the page; some name elements that were taken out."""
     relations = []
     for item in (extra.get("relation") or ()) if isinstance(extra, Mapping) else ():
+        _check_types(item, dict.fromkeys(("source_anno_id", "target_anno_id"), str | float), "relation")
         source, target = str(item.get("source_anno_id")), str(item.get("target_anno_id"))
         if source in known and target in known:
             relations.append(Relation(str(item.get("relation_type", item.get("relation"))), source, target))

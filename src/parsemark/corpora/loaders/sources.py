@@ -12,7 +12,7 @@ from pathlib import Path
 
 from parsemark.corpora.base import Corpus, Remark
 from parsemark.corpora.files import load_folder
-from parsemark.corpora.loaders.files import SampleIds, files_inside, read_each
+from parsemark.corpora.loaders.files import SampleIds, files_inside, read_each, require_inside
 from parsemark.errors import CorpusError
 from parsemark.formats.write import write_table
 from parsemark.model import Element, Page, Sample, Table
@@ -31,7 +31,8 @@ def load(root: Path) -> Corpus:
     for sample in pages.samples():
         by_document[sample.document].append(sample)
     remarks: list[Remark] = []
-    found = [path for suffix in FORMATS for path in files_inside(root / FOLDER, f"*.{suffix}", remarks)]
+    folder = require_inside(root, root / FOLDER)
+    found = [path for suffix in FORMATS for path in files_inside(folder, f"*.{suffix}", remarks)]
     if not found:
         keep = "`parsemark corpus make docx` and `make html` keep them."
         raise CorpusError(f"{root} has no documents in {FOLDER}/. {keep}")

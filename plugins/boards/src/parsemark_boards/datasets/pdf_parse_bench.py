@@ -32,10 +32,12 @@ _CATEGORIES = {
 def load(root: Path) -> Corpus:
     """Load the corpus; every block of the ground truth becomes an element."""
     remarks: list[Remark] = []
-    truths = files_inside(root / "ground_truth", "*.json", remarks, of="a folder of pdf-parse-bench")
+    truths = files_inside(
+        require_inside(root, root / "ground_truth"), "*.json", remarks, of="a folder of pdf-parse-bench"
+    )
     samples = read_each(root, truths, partial(_samples, root), remarks)
     known = {truth.stem for truth in truths}
-    for pdf in files_inside(root / "pdfs", "*.pdf"):
+    for pdf in files_inside(require_inside(root, root / "pdfs"), "*.pdf"):
         if pdf.stem not in known:
             why = f"is left out: ground_truth/{pdf.stem}.json is missing."
             remarks.append(Remark(f"pdfs/{pdf.name}", why))

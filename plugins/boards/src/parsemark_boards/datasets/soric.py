@@ -19,7 +19,14 @@ from pathlib import Path
 from PIL import Image
 
 from parsemark.corpora import Corpus, Remark
-from parsemark.corpora.loaders import SampleIds, files_inside, listing_hash, read_text, table_element
+from parsemark.corpora.loaders import (
+    SampleIds,
+    files_inside,
+    listing_hash,
+    read_text,
+    require_inside,
+    table_element,
+)
 from parsemark.errors import CorpusError
 from parsemark.model import TRUTH_ERROR, AttributeValue, Element, Page, Sample
 from parsemark.pdf import page_shapes
@@ -65,7 +72,8 @@ def _pages(root: Path, remarks: list[Remark]) -> list[_PageFiles]:
             pages.setdefault(path.stem, _PageFiles(path.stem)).image = path
         elif suffix == ".xml":
             pages.setdefault(path.stem, _PageFiles(path.stem)).xml = path
-    for path in files_inside(root / "html", "*.html") if (root / "html").is_dir() else []:
+    html = require_inside(root, root / "html")
+    for path in files_inside(html, "*.html") if html.is_dir() else []:
         stem = path.stem
         while stem not in pages and _LAST_PART.search(stem):
             stem = _LAST_PART.sub("", stem)
@@ -111,11 +119,11 @@ def _pdf(root: Path, first_numbers: dict[str, int], stem: str) -> tuple[Path | N
     match = _NUMBERED.fullmatch(stem)
     document = match[1] if match else stem
     if own.is_file():
-        return own, 1, document
+        return require_inside(root, own), 1, document
     shared = root / "pdfs" / f"{document}.pdf"
     if match is None or not shared.is_file():
         return None, 1, document
-    return shared, int(match[2]) + (first_numbers[document] == 0), document
+    return require_inside(root, shared), int(match[2]) + (first_numbers[document] == 0), document
 
 
 def _annotation(files: _PageFiles) -> VocFile:
