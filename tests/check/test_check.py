@@ -488,6 +488,12 @@ def test_letters_set_apart_dollars_and_signs_elsewhere_are_no_findings(tmp_path:
     assert [f.kind for f in checked(pdf, text.replace("the gain of", "thegain of")).findings] == ["joined"]
 
 
+def test_numbers_that_the_output_joined_are_one_finding(tmp_path: Path) -> None:
+    pdf = written(tmp_path / "a.pdf", SEEN % (400, b"Copyright 2016, 2019, 2023 by the owners of the ship"))
+    (found,) = checked(pdf, "Copyright 2016,2019,2023 by the owners of the ship").findings
+    assert (found.kind, found.detail, found.text) == ("number", "joined numbers", "2016")
+
+
 def test_a_sentence_of_two_pages_stays_on_the_page_that_hyphenates_it(tmp_path: Path) -> None:
     first = b"It is a value as in section 29 con-", b"taining only references to parameters, and"
     second = b"It is a value as in section 29 containing", b"only references to parameters, and"

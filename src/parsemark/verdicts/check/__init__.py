@@ -24,9 +24,9 @@ from parsemark.plain_words import percent
 from parsemark.verdicts.check.certainty import PageTraits
 from parsemark.verdicts.check.numbers import (
     changed_around,
-    following_number,
     how_altered,
     is_letter_spaced,
+    joined_numbers,
 )
 from parsemark.verdicts.check.outputs import GivenOutput, GivenPage, read_output_of
 from parsemark.verdicts.check.pages import PagePart, split_into_pages
@@ -254,7 +254,7 @@ def _page_findings(
     """Yield findings with the words of the page that they are about."""
     comparison = evidence.comparison
     texts = [atom.text for atom in comparison.page]
-    one_number: set[tuple[int, ...]] = set()  # second halves of numbers whose letters are set apart
+    in_one_number: set[int] = set()  # words that the output has joined to the number before them
     for found in evidence.findings:
         kind: FindingKind = found.kind  # type: ignore[assignment]
         if kind in ("invented", "doubled", "leaked"):
@@ -268,12 +268,13 @@ def _page_findings(
                 own_words = [i for i in group if not _is_bracketed(texts[i], comparison.said.get(i, ""))]
                 for words in ([i] for i in own_words) if is_a_number else [own_words] if own_words else ():
                     altered = _altered(number, evidence, own, words, is_a_number)
-                    both = (words[0], words[0] + 1)
-                    if altered.detail == "joined numbers" and is_letter_spaced(comparison.page, both):
-                        one_number.add((both[1],))
-                    else:
-                        yield altered, tuple(words)
-        elif found.words not in one_number and not (
+                    n = joined_numbers(texts, words[0], altered.output) if is_a_number else 0
+                    both = range(words[0], words[0] + n + 1)
+                    in_one_number.update(both[1:])
+                    if n and is_letter_spaced(comparison.page, both):
+                        continue
+                    yield replace(altered, detail="joined numbers") if n else altered, tuple(words)
+        elif not (found.words and in_one_number.issuperset(found.words)) and not (
             kind == "joined"
             and (_has_blanks(found, own.text) or is_letter_spaced(comparison.page, found.words))
         ):
@@ -327,7 +328,7 @@ def _altered(
     boxes = tuple(comparison.page[i].box.as_tuple() for i in words)
     detail = ""
     if is_a_number:
-        detail = how_altered(texts[words[0]], said, following_number(texts, words[0]))
+        detail = how_altered(texts[words[0]], said)
     return CheckFinding(
         "number" if is_a_number else "altered",
         number,

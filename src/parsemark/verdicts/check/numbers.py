@@ -72,19 +72,17 @@ class NumberChange(NamedTuple):
     said: str
 
 
-def how_altered(seen: str, said: str, following: str = "") -> str:
+def how_altered(seen: str, said: str) -> str:
     """Return how one number differs from another.
 
-    >>> how_altered("12.5", "125"), how_altered("1934", "1984"), how_altered("12", "1234", "34")
-    ('decimal point', 'digit', 'joined numbers')
+    >>> how_altered("12.5", "125"), how_altered("1934", "1984")
+    ('decimal point', 'digit')
     >>> how_altered("1234", "34"), how_altered("17", "99")
     ('lost digits', 'digits')
     """
     digits, others = (re.sub(r"\D", "", text) for text in (seen, said))
     if digits == others:
         return "decimal point"
-    if following and others == digits + re.sub(r"\D", "", following):
-        return "joined numbers"
     if len(digits) == len(others):
         differing = sum(a != b for a, b in zip(digits, others, strict=True))
         return "digit" if differing == 1 else "digits"
@@ -228,6 +226,13 @@ def _unit(text: str) -> str:
     return folded if folded in _LETTERS else ""
 
 
-def following_number(texts: Sequence[str], i: int) -> str:
-    """Return the number behind a word of a page, if there is one."""
-    return texts[i + 1] if i + 1 < len(texts) and is_number(texts[i + 1]) else ""
+def joined_numbers(texts: Sequence[str], i: int, said: str) -> int:
+    """Return how many numbers behind a word of a page the output's number has joined to it."""
+    digits, wanted = re.sub(r"\D", "", texts[i]), re.sub(r"\D", "", said)
+    for n, text in enumerate(texts[i + 1 :], start=1):
+        digits += re.sub(r"\D", "", text)
+        if not is_number(text) or not wanted.startswith(digits):
+            break
+        if digits == wanted:
+            return n
+    return 0
