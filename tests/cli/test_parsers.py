@@ -48,7 +48,7 @@ def test_the_list_has_a_line_for_each_parser_with_all_facts() -> None:
         "installable",
     ]
     rapid = next(line for line in lines if line[0] == "rapid")
-    assert rapid[3] == "tesseract (words=tesseract)"
+    assert rapid[3] == "tesseract (words=tesseract), no wheels for macOS x86_64 (onnxruntime)"
 
 
 def test_names_and_options_are_never_cut(monkeypatch: pytest.MonkeyPatch) -> None:
