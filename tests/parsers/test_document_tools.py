@@ -2,6 +2,7 @@
 
 import os
 import re
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,7 +31,7 @@ WEIGHTS = {
     "unstructured": "UNSTRUCTURED_WEIGHTS",
     "gmft": "TATR_WEIGHTS",
 }
-HUB = ("unstructuredio--yolo_x_layout", "microsoft--table-transformer-structure-recognition")
+HUB = ("unstructuredio/yolo_x_layout", "microsoft/table-transformer-structure-recognition")
 BASE = "camelot"
 """Its environment has numpy, pandas, pillow and pypdfium2, which no stand-in replaces."""
 TABLE = Box(72, 100, 300, 200)
@@ -45,7 +46,10 @@ def put_weights(parser: Parser, folder: Path) -> Path:
     for name in parser.info.weight_files:
         path = folder / name.replace("*", "doclayout" if name == "*.pt" else "pytorch_model")
         path.parent.mkdir(parents=True, exist_ok=True)
-        if "." in path.name and not path.name.startswith(("PP-", "SLA", "RT-", "en_core")):
+        if path.name.startswith("en_core"):
+            with zipfile.ZipFile(folder / "en_core_web_sm-3.8.0-py3-none-any.whl", "w") as wheel:
+                wheel.writestr("en_core_web_sm/__init__.py", "")
+        elif "." in path.name and not path.name.startswith(("PP-", "SLA", "RT-")):
             path.write_bytes(b"weights")
         else:
             path.mkdir(exist_ok=True)
@@ -64,7 +68,7 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
         folder = put_weights(parser, tmp_path / "weights")
         folder.mkdir(exist_ok=True)
         for model in HUB:
-            (folder / "hub" / f"models--{model}").mkdir(parents=True)
+            (folder / model).mkdir(parents=True)
         if WEIGHTS[name]:
             monkeypatch.setenv(WEIGHTS[name], str(folder))
         monkeypatch.setenv("SURYA_INFERENCE_URL", "http://127.0.0.1:9/v1")

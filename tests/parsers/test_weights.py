@@ -339,6 +339,40 @@ def test_files_at_an_address(hub: Hub, tmp_path: Path) -> None:
     assert (parser.weights.folder / "detection" / "model.safetensors").read_bytes() == MODEL
 
 
+@pytest.mark.parametrize("from_folder", [False, True])
+def test_files_that_an_address_lists(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_folder: bool
+) -> None:
+    listed = {"manifest.json": b'{"files": ["model.safetensors", "a b/vocab.txt"]}', "a b/vocab.txt": b"a"}
+    hub.files["someone/small"] |= listed
+    hub.files["someone/small"]["a%20b/vocab.txt"] = listed["a b/vocab.txt"]  # as it is asked for
+    address = f"{hub.address}/someone/small/resolve/main/manifest.json"
+    head = HEAD.replace("hf:someone/small@main", address)
+    parser = parser_in(tmp_path, head.replace('files = ["config.json", "*.safetensors"]', "listing = true"))
+    if from_folder:
+        monkeypatch.setenv(FROM, str(tmp_path / "elsewhere"))
+        assert "put it and the files that it lists into" in message_of(parser)
+        for name, data in {**listed, "model.safetensors": MODEL}.items():
+            path = tmp_path / "elsewhere" / "someone" / "small" / "resolve" / "main" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+    assert parser.weights is not None
+    parser.weights.fetch()
+    folder = parser.weights.folder / "detection"
+    assert (folder / "model.safetensors").read_bytes() == MODEL
+    assert (folder / "a b" / "vocab.txt").read_bytes() == b"a"
+    assert bool(hub.asked) is not from_folder
+
+
+@pytest.mark.parametrize("listing", [b"no JSON", b"[]", b'{"files": []}', b'{"files": ["../up"]}'])
+def test_a_listing_that_is_none_is_one_line(hub: Hub, tmp_path: Path, listing: bytes) -> None:
+    hub.files["someone/small"]["manifest.json"] = listing
+    address = f"{hub.address}/someone/small/resolve/main/manifest.json"
+    head = HEAD.replace("hf:someone/small@main", address)
+    parser = parser_in(tmp_path, head.replace('files = ["config.json", "*.safetensors"]', "listing = true"))
+    assert "manifest.json has no list of files." in message_of(parser)
+
+
 def test_an_unknown_source_is_named_with_the_ways_to_write_one(tmp_path: Path) -> None:
     for source in ("s3://bucket/x", "hf:nobody", "http://elsewhere.org/x", "pypi:thing"):
         with pytest.raises(

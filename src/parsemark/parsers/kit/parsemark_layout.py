@@ -182,7 +182,7 @@ def weights_folder(variable: str) -> Path:
 
 
 def weight_files(
-    folder: Path, patterns: Iterable[str] = ("*.safetensors", "*.pt", "*.pth", "*.onnx", "*.bin")
+    folder: Path, patterns: Iterable[str] = ("*.safetensors", "*.pt", "*.pth", "*.onnx", "*.bin", "*.gguf")
 ) -> list[Path]:
     """Model files below a folder, for `serve(weights=…)`."""
     return sorted({path for pattern in patterns for path in folder.rglob(pattern) if path.is_file()})

@@ -10,12 +10,22 @@
 # gives = ["html", "boxes", "markdown"]
 # needs = ["folder:MARKER_WEIGHTS"]
 # paper = "OmniDocBench, Horn & Keuper: Marker"
-# weights-note = "MARKER_WEIGHTS/layout: datalab-to/surya_layout2; /ocr_error: ocr_error_detection/2025_02_18"
 # weight-files = ["layout/config.json", "ocr_error/config.json"]
 # options.mode.default = "fast"
 # options.mode.choices = ["fast", "balanced"]
 # options.mode.about = "balanced: layout and full-page OCR by the server at SURYA_INFERENCE_URL"
 # options.mode.choice-needs = { balanced = ["env:SURYA_INFERENCE_URL"] }
+# [[tool.parsemark.weights]]
+# source = "hf:datalab-to/surya_layout2@main"
+# folder = "layout"
+# licence = "OpenRAIL-M"
+# restricted = true
+# [[tool.parsemark.weights]]
+# source = "https://models.datalab.to/ocr_error_detection/2025_02_18/manifest.json"
+# listing = true
+# folder = "ocr_error"
+# licence = "OpenRAIL-M"
+# restricted = true
 # ///
 """marker: `PdfConverter` with its JSON renderer; a leaf of the tree is an element."""
 

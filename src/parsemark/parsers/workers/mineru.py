@@ -1,31 +1,53 @@
 # /// script
 # dependencies = ["mineru==4.0.12", "docvortex==0.5.16", "pypdfium2==5.14.0"]
 # [tool.parsemark]
-# variables = ["MINERU_WEIGHTS", "MINERU_MODEL_BASE_DIR"]
+# variables = ["MINERU_WEIGHTS"]
 # about = "MinerU: layout, OCR, formula and table models, or a VLM; flash reads the text layer alone"
 # licence = "MinerU Open Source License"
 # homepage = "https://github.com/opendatalab/MinerU"
 # gives = ["html", "boxes", "latex", "markdown"]
 # paper = "OmniDocBench: MinerU; Horn & Keuper: MinerU2.5"
-# weights-note = "MINERU_WEIGHTS: what `mineru-kit models download` writes below MINERU_MODEL_BASE_DIR"
 # weight-files = ["MinerU-4_models_*/Layout"]
 # options.tier.default = "standard"
 # options.tier.choices = ["standard", "advanced", "basic", "flash"]
 # options.tier.about = "MinerU's quality tier; flash needs no models"
 # options.tier.choice-needs = { flash = [], "*" = ["folder:MINERU_WEIGHTS"] }
+# [[tool.parsemark.weights]]
+# source = "hf:opendatalab/MinerU-4_models_onnx@main"
+# folder = "MinerU-4_models_onnx"
+# [[tool.parsemark.weights]]
+# source = "hf:jinzhenj/MinerU2.5-Pro-2605-1.2B-GGUF@main"
+# folder = "MinerU2.5-Pro-2605-1.2B-GGUF"
 # ///
 """mineru: `mineru.parse` on one page; its middle JSON has the blocks, with boxes in shares of the page."""
 
 import os
+import tempfile
+from importlib import import_module
+from pathlib import Path
 
 from parsemark_layout import layout_element, on_page, plain_text, weight_files, weights_folder
 from parsemark_worker import elements_output, serve
 
+COMPLETE = ".mineru_complete"
+
+
+def model_folder(weights):
+    """A folder of links to the weights: MinerU writes locks there, and asks for a mark in each repository."""
+    base = Path(tempfile.mkdtemp(prefix="mineru-"))
+    for repository in (path for path in weights.iterdir() if path.is_dir()):
+        (base / repository.name).mkdir()
+        for path in repository.iterdir():
+            (base / repository.name / path.name).symlink_to(path.resolve())
+        (base / repository.name / COMPLETE).touch()
+    return base
+
+
 if os.environ.get("MINERU_WEIGHTS"):
-    os.environ.setdefault("MINERU_MODEL_BASE_DIR", str(weights_folder("MINERU_WEIGHTS")))
+    os.environ["MINERU_MODEL_BASE_DIR"] = str(model_folder(weights_folder("MINERU_WEIGHTS")))
 os.environ.setdefault("MINERU_MODEL_SOURCE", "local")
 
-import mineru  # (it reads its settings when it is imported)
+mineru = import_module("mineru")  # it reads its settings when it is imported
 
 VISUAL = ("table", "image", "chart", "code", "list", "index")  # hold body, captions, notes, items
 

@@ -9,27 +9,55 @@
 # gives = ["html", "boxes", "confidence", "text"]
 # needs = ["poppler", "folder:UNSTRUCTURED_WEIGHTS"]
 # paper = "OmniDocBench: Unstructured"
-# weights-note = "UNSTRUCTURED_WEIGHTS: spaCy's en_core_web_sm (pip --target); hi_res: a Hugging Face cache"
-# weight-files = ["en_core_web_sm", "en_core_web_sm-*.dist-info"]
+# weight-files = ["en_core_web_sm*"]
 # options.strategy.default = "hi_res"
 # options.strategy.choices = ["hi_res", "fast", "ocr_only"]
 # options.strategy.about = "fast reads the text layer alone, ocr_only the picture alone; both give no tables"
 # options.strategy.choice-needs = { hi_res = ["tesseract"], ocr_only = ["tesseract"] }
+# [[tool.parsemark.weights]]
+# source = """https://github.com/explosion/spacy-models/releases/download/en_core_web_sm-3.8.0/\
+# en_core_web_sm-3.8.0-py3-none-any.whl"""
+# licence = "MIT"
+# sha256 = { "en_core_web_sm-3.8.0-py3-none-any.whl" = "1932429db727d4bff3deed6b34cfc05d" }
+# [[tool.parsemark.weights]]
+# source = "hf:unstructuredio/yolo_x_layout@main"
+# files = ["yolox_l0.05.onnx"]
+# folder = "unstructuredio/yolo_x_layout"
+# licence = "Apache-2.0"
+# [[tool.parsemark.weights]]
+# source = "hf:microsoft/table-transformer-structure-recognition@main"
+# files = ["config.json", "preprocessor_config.json", "model.safetensors"]
+# folder = "microsoft/table-transformer-structure-recognition"
+# licence = "MIT"
 # ///
 """unstructured: `partition_pdf` on the single page."""
 
 import io
 import os
 import sys
+import tempfile
+import zipfile
+from pathlib import Path
 from types import SimpleNamespace
 
 from parsemark_layout import layout_element, on_page, serve_models, weights_folder
 from parsemark_worker import elements_output
 
 WEIGHTS = weights_folder("UNSTRUCTURED_WEIGHTS")
-sys.path.append(str(WEIGHTS))  # the language model is a package
+START = Path.cwd()
+os.chdir(WEIGHTS)  # a model called OWNER/NAME is taken from a folder of that name, before the hub's cache
 os.environ.update(DO_NOT_TRACK="true", SCARF_NO_ANALYTICS="true")
 MODELS = ("unstructuredio/yolo_x_layout", "microsoft/table-transformer-structure-recognition")
+
+
+def add_language_model():
+    """spaCy's model is a package, unpacked or in its wheel; spaCy cannot load it from inside a wheel."""
+    sys.path.append(str(WEIGHTS))
+    for wheel in WEIGHTS.glob("en_core_web_sm-*.whl"):
+        unpacked = tempfile.mkdtemp(prefix="spacy-")
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(unpacked)
+        sys.path.append(unpacked)
 
 
 def prepare(options):
@@ -41,10 +69,9 @@ def prepare(options):
 
     tokenize._install_spacy_model = refuse
     for name in MODELS if options["strategy"] == "hi_res" else ():
-        folder = WEIGHTS / "hub" / f"models--{name.replace('/', '--')}"
-        if not folder.is_dir():
-            what = f"put the model {name} there, as the hub's cache has it"
-            raise FileNotFoundError(f"{folder} is missing: {what}")
+        cached = WEIGHTS / "hub" / f"models--{name.replace('/', '--')}"
+        if not (WEIGHTS / name).is_dir() and not cached.is_dir():
+            raise FileNotFoundError(f"{WEIGHTS / name} is missing: put the files of the model {name} there")
     if options["strategy"] == "hi_res":
         from unstructured_inference.models import tables
 
@@ -64,6 +91,7 @@ def parse(pdf, page, options):
     from parsemark_pages import open_page, single_page
     from unstructured.partition.pdf import partition_pdf
 
+    pdf = str(START / pdf)
     found = partition_pdf(
         file=io.BytesIO(single_page(pdf, page)),
         strategy=options["strategy"],
@@ -106,4 +134,5 @@ def place(coordinates, width, height):
 
 
 if __name__ == "__main__":
+    add_language_model()
     serve_models(parse, prepare, WEIGHTS, ["unstructured", "unstructured-inference", "pypdfium2"])
