@@ -18,7 +18,7 @@ def test_newer_packages_are_reported_and_versions_are_those_of_the_leaderboard()
     lines = script.report(script.PINS, versions.get)
     assert "parse-bench 1.0.4: newest" in lines
     assert "olmocr 0.4.27: 9.0 is on the index: the rules of olmocr may have moved" in lines
-    assert "docling-eval 1.4.1: the index has no answer" in lines
+    assert "docling-eval 1.4.2: the index has no answer" in lines
     for package in tomllib.loads(script.PINS.read_text())["package"]:
         protocol = get_protocol(package["protocol"])
         assert protocol.upstream, package  # type: ignore[attr-defined]

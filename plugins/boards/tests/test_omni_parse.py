@@ -1,18 +1,24 @@
-"""Every verdict is that of Datalab's own scorer (omni-parse-bench on PyPI), on pages made up here."""
+"""Every verdict is that of Datalab's own scorer (omni-parse-bench on PyPI), on pages made up here.
+
+Release 1.0.0 needs Python 3.12, so these tests compare with 0.2.0. What differs between the two is below.
+"""
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from parsemark import export
 from parsemark.corpora import load_corpus
 from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import CorpusError
 from parsemark.model import Box
 from parsemark.store import Run
+from parsemark_boards.cell_grids import CellSpec, grid_of
 from parsemark_boards.katex import Render, find_chromium, render_all
 from parsemark_boards.omni_parse.protocol import html_of_markdown
 from parsemark_boards.omni_parse.rules import PlacedBlock, check
@@ -114,10 +120,39 @@ def test_every_verdict_is_the_oracles() -> None:
         check_test(test["test_type"], test["args"], test["settings"])
         [parsed] = oracle.gold.parse("p", {"tests": [test]})
         [verdict] = oracle.score({"html": page}, [parsed])
-        own = check(test["test_type"], test, page, None, rendered_by_oracle)
+        own = check(test["test_type"], test, page, None, rendered_by_oracle, by_slots=False)
         assert verdict.result == ("pass" if own.passed else "fail"), (test, page, verdict, own)
         counts[bool(own.passed)] += 1
+        assert own == check(test["test_type"], test, page, None, rendered_by_oracle, by_slots=True)
     assert min(counts.values()) > 200, counts  # both are tried
+
+
+def test_a_cell_whose_span_is_cut_short_has_the_neighbours_of_its_release() -> None:
+    """1.0.0 passes it: a spans three rows, but c takes the second and third of its slots."""
+    page = (
+        "<table><tr><td>x</td><td rowspan=3>aa</td></tr><tr><td colspan=2>cc</td></tr>"
+        "<tr><td>dd</td><td>ee</td></tr></table>"
+    )
+    args = {side: {"text": text, "max_diffs": 0} for side, text in (("cell", "aa"), ("down", "cc"))}
+    test = whole({"test_type": "table_cell", "args": args, "settings": {}}, 1)
+    [verdict] = oracle.score({"html": page}, oracle.gold.parse("p", {"tests": [test]}))
+    assert verdict.result == "fail"
+    assert not check("table_cell", test, page, None, rendered_by_oracle, by_slots=False).passed
+    assert check("table_cell", test, page, None, rendered_by_oracle).passed
+
+
+@pytest.mark.parametrize("spans", [(40, 1), (1, 40), (9, 9)])
+def test_neighbours_of_slots_are_those_of_whole_spans(spans: tuple[int, int]) -> None:
+    rng = random.Random(spans[0])
+    rows = [[CellSpec(f"{r}.{c}") for c in range(rng.randint(1, 9))] for r in range(9)]
+    rows[0][0] = CellSpec("long", *spans)
+    grid = grid_of(rows)
+    assert grid is not None
+    for cell in grid.text:
+        for direction in ("up", "down", "left", "right"):
+            assert grid.neighbours(cell, direction) == replace(grid, by_slots=True).neighbours(
+                cell, direction
+            )
 
 
 def test_layout_is_the_oracles() -> None:
@@ -195,6 +230,37 @@ def test_the_browser_renders_what_the_oracle_renders(tmp_path: Path, monkeypatch
         }
 
 
+@pytest.mark.parametrize("version", ["0.2.0", "1.0.0"])
+def test_layout_without_places_counts_by_release(tmp_path: Path, version: str) -> None:
+    """0.2.0 leaves it out, and has no headline; in 1.0.0 it fails. Each reads predictions in its own form."""
+    content = {"text": "Slack", "max_diffs": 0}
+    placed = {**content, "place": [[0.1, 0.1, 0.2, 0.2]]}
+    tests = [
+        whole({"test_type": "present", "args": {"content": content}, "settings": {}}, 1),
+        whole({"test_type": "layout_kind", "args": {"content": placed}, "settings": {"kind": "text"}}, 2),
+    ]
+    for folder, name, text in (
+        ("gold", "a.json", json.dumps({"tests": tests})),
+        ("out", "a.html", "<p>Slack</p>"),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text(text)
+    corpus = load_corpus(f"omni-parse-bench:{tmp_path}")
+    protocol = f"omni-parse(version={version})"
+    run = import_predictions(tmp_path / "run", corpus, tmp_path / "out", protocols=(protocol,))
+    score_run(run, n_workers=1)
+    [protocol] = Run.open(run.path).protocols
+    summary = Run.open(run.path).summary(protocol)
+    assert summary.settings["rules"] == f"omni-parse-bench {version}"
+    assert summary.parsers["out"]["headline"].value == (None if version == "0.2.0" else 0.5)
+    export(run.path, format="benchmark", protocol=protocol, out=tmp_path / "files")
+    [stored] = (tmp_path / "files").glob("**/predictions/*.json")
+    outputs = json.loads(stored.read_text())
+    if version == "1.0.0":
+        [outputs] = outputs["pages"]
+    assert outputs == {"html": "<p>Slack</p>"}
+
+
 def test_a_folder_is_loaded_and_its_headline_is_the_oracles(tmp_path: Path) -> None:
     rng = random.Random(3)
     (tmp_path / "gold").mkdir()
@@ -212,9 +278,10 @@ def test_a_folder_is_loaded_and_its_headline_is_the_oracles(tmp_path: Path) -> N
     theirs = oracle.summarize(verdicts, parsed)["headline"]
     corpus = load_corpus(f"omni-parse-bench:{tmp_path}")
     assert "unknown kind 'mood'" in str(corpus.remarks[0])
-    run = import_predictions(tmp_path / "run", corpus, tmp_path / "out", protocols=("omni-parse",))
+    old = "omni-parse(version=0.2.0)"
+    run = import_predictions(tmp_path / "run", corpus, tmp_path / "out", protocols=(old,))
     score_run(run, n_workers=1)
-    figures = Run.open(run.path).summary("omni-parse").parsers["out"]
+    figures = Run.open(run.path).summary(old).parsers["out"]
     assert figures["headline"].value == pytest.approx(theirs["score"], abs=1e-12)
     for name, family in theirs["families"].items():
         assert figures[f"family.{name}"].value == pytest.approx(family["score"], abs=1e-12)

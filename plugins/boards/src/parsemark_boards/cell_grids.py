@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Place = tuple[int, int]  # row and column of a cell's first slot: its name
 Direction = Literal["up", "down", "left", "right"]
 Relation = Literal[Direction, "top_heading", "left_heading"]  # of another cell to one that is asked for
+_STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 RELATIONS: tuple[Relation, ...] = ("up", "down", "left", "right", "top_heading", "left_heading")
 MAX_SLOTS = 400_000  # slots of the tables of one page; a colspan of a billion is no table
 MAX_PAIRS = 1_000_000  # tables times rows, and nodes of cells: nested ones are looked at again and again
@@ -38,10 +39,13 @@ class CellGrid:
     headings: frozenset[Place]
     spans: dict[Place, tuple[int, int]]
     slots: tuple[tuple[Place | None, ...], ...]
+    by_slots: bool = False  # whether a cell's neighbours are those of the slots that it has, not of its spans
 
     def neighbours(self, cell: Place, direction: Direction) -> set[Place]:
         """Return the next cells in a direction; empty slots are skipped over."""
         (row, col), (rowspan, colspan) = cell, self.spans[cell]
+        if self.by_slots:
+            return self._neighbours_of_slots(cell, *_STEPS[direction])
         if direction in ("up", "down"):
             steps = range(row - 1, -1, -1) if direction == "up" else range(row + rowspan, len(self.slots))
             lines = ((self.slots[r][c] for r in steps) for c in range(col, col + colspan))
@@ -51,6 +55,23 @@ class CellGrid:
             lines = ((self.slots[r][c] for c in steps) for r in range(row, row + rowspan))
         firsts = (next((slot for slot in line if slot not in (None, cell)), None) for line in lines)
         return {place for place in firsts if place is not None}
+
+    def _neighbours_of_slots(self, cell: Place, down: int, right: int) -> set[Place]:
+        """Return the first other cells beyond each slot; a later cell may have taken some of a span's."""
+        (row, col), (rowspan, colspan) = cell, self.spans[cell]
+        rows, columns = range(len(self.slots)), range(len(self.slots[0]))
+        found: set[Place] = set()
+        for r in rows[row : row + rowspan]:
+            for c in columns[col : col + colspan]:
+                y, x = r + down, c + right
+                if self.slots[r][c] != cell or (y in rows and x in columns and self.slots[y][x] == cell):
+                    continue
+                while y in rows and x in columns:
+                    if (place := self.slots[y][x]) is not None and place != cell:
+                        found.add(place)
+                        break
+                    y, x = y + down, x + right
+        return found
 
     def check(self) -> None:
         """Raise the IndexError that building all neighbours at once would raise."""
@@ -161,7 +182,12 @@ def _within(budget: int) -> None:
 
 
 def html_grids(
-    text: str, text_of: Callable[[Tag], str], *, max_span: int | None = None, budget: int | None = None
+    text: str,
+    text_of: Callable[[Tag], str],
+    *,
+    max_span: int | None = None,
+    budget: int | None = None,
+    by_slots: bool = False,
 ) -> list[CellGrid]:
     """Return every table element of an HTML text that has a cell, nested ones again by themselves, within
     bounds.
@@ -193,8 +219,9 @@ def html_grids(
             about = len(rows) - number, id(row) in in_head, most
             specs.append([_spec(cell, text_of, *about) for cell in cells])
         if (grid := grid_of(specs, MAX_SLOTS if budget is None else budget)) is not None:
-            grid.check()
-            found.append(grid)
+            if not by_slots:
+                grid.check()
+            found.append(replace(grid, by_slots=by_slots))
     return found
 
 

@@ -58,6 +58,11 @@ class FactsProtocol(PageProtocol):
     group_word: ClassVar[str]  # what the benchmark calls a group of tests
     crashed: ClassVar[bool | None]  # what a fact is on which the benchmark's own code fails
 
+    @property
+    def rules_version(self) -> str:
+        """Return the commit or package of the rules as the options choose them."""
+        return self.upstream
+
     @cached_property
     def headline(self) -> FigureInfo:
         """Return the figure that ranks: the first one of `figures.toml` beside the protocol."""
@@ -138,7 +143,7 @@ class FactsProtocol(PageProtocol):
 
     def summarise(self, tables: RunTables) -> Summary:
         """Return all figures, and how many facts could not be tried."""
-        settings = {"rules": self.upstream} if self.upstream else {}
+        settings = {"rules": self.rules_version} if self.rules_version else {}
         notes = FactTotals.of(tables).notes()
         return self.summary_of(tables, self.figure_sums(tables), notes=notes, settings=settings)
 

@@ -5,7 +5,7 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from parsemark.formats import markdown_of
 from parsemark.model import Box, Category, Fact, Page, Prediction
@@ -46,20 +46,25 @@ class OmniParseProtocol(FactsProtocol):
     """Every test of Omni Parse Bench is passed or not; the headline is the mean of the families' shares.
 
     Args:
-        unsupported_left_out: Tests of layout do not count for a parser that gives no places of blocks, and it
-            has no headline then, as upstream has it; else they are not passed.
+        version: Release of omni-parse-bench whose rules apply. In 0.2.0, tests of layout do not count for a
+            parser that gives no places of blocks, which has no headline then; since 1.0.0 they fail.
     """
 
     name: ClassVar[str] = "omni-parse"
     title: ClassVar[str] = "Omni Parse Bench: yes/no tests on pages"
-    upstream: ClassVar[str] = "omni-parse-bench 0.2.0"
-    comparability: ClassVar[int] = 1
+    upstream: ClassVar[str] = "omni-parse-bench 1.0.0"
+    comparability: ClassVar[int] = 2
     rules: ClassVar[str] = RULES
     is_complete: ClassVar[bool] = True
     group_word: ClassVar[str] = "family"
     crashed: ClassVar[bool | None] = None
 
-    unsupported_left_out: bool = True
+    version: Literal["0.2.0", "1.0.0"] = "1.0.0"
+
+    @property
+    def rules_version(self) -> str:
+        """Package and version."""
+        return f"omni-parse-bench {self.version}"
 
     @classmethod
     def check_fact(cls, fact: Fact) -> None:
@@ -73,14 +78,13 @@ class OmniParseProtocol(FactsProtocol):
     def deciding(self, facts: Sequence[Fact], truth: Page, prediction: Prediction) -> Decide:
         """Read the output as HTML and render its formulas together, then decide the facts one by one."""
         html, blocks = html_of_output(prediction), blocks_of_output(prediction, truth)
-        render = _renderer(facts, html)
+        render, is_old = _renderer(facts, html), self.version == "0.2.0"
 
         def decide(fact: Fact) -> Outcome:
-            outcome = check(fact.kind, fact.arguments, html, blocks, render)
+            outcome = check(fact.kind, fact.arguments, html, blocks, render, by_slots=not is_old)
             if fact.kind != "layout_kind" or outcome.passed is not None:
                 return outcome
-            is_left_out = self.unsupported_left_out
-            return Outcome(None if is_left_out else False, outcome.why, counts=not is_left_out)
+            return Outcome(None if is_old else False, outcome.why, counts=not is_old)
 
         return decide
 
@@ -94,7 +98,8 @@ class OmniParseProtocol(FactsProtocol):
                 blocks = (blocks_of_output(prediction, truth) if truth else None) or []
                 listed = [{"label": b.label, "bbox": [*b.box.as_tuple()], "text": b.text} for b in blocks]
                 outputs = {"html": html_of_output(prediction), **({"blocks": listed} if blocks else {})}
-                yield f"{parser}/predictions/{sample}.json", as_json({"outputs": outputs})
+                content = outputs if self.version == "0.2.0" else {"pages": [outputs]}
+                yield f"{parser}/predictions/{sample}.json", as_json(content)
             yield f"{parser}/scores.jsonl", as_lines(map(_score_line, board.facts(parser)))
             yield f"{parser}/summary.json", as_json(board.figures(parser))
 

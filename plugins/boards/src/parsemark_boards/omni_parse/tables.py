@@ -120,9 +120,11 @@ class ReadTable:
 
 
 @lru_cache(maxsize=16)
-def tables_of(page: str) -> tuple[ReadTable, ...]:
+def tables_of(page: str, *, by_slots: bool) -> tuple[ReadTable, ...]:
     """Return every table of an HTML page that has a cell."""
-    grids = html_grids(page, lambda cell: seen_text(cell.decode_contents()), max_span=_MAX_SPAN)
+    grids = html_grids(
+        page, lambda cell: seen_text(cell.decode_contents()), max_span=_MAX_SPAN, by_slots=by_slots
+    )
     return tuple(map(ReadTable.of, grids))
 
 
@@ -151,9 +153,12 @@ def _in_order(wanted: Sequence[str], found: Sequence[str], max_diffs: int) -> bo
     return at == len(wanted)
 
 
-def cell_stands(arguments: Mapping[str, Any], page: str) -> tuple[bool, str]:
-    """Return whether some table has a cell where a fact says: roles to texts, and `max_diffs`."""
-    tables = tables_of(page)
+def cell_stands(arguments: Mapping[str, Any], page: str, *, by_slots: bool) -> tuple[bool, str]:
+    """Return whether some table has a cell where a fact says: roles to texts, and `max_diffs`.
+
+    `by_slots`: where a later cell cuts a span short, neighbours are those of what is left of it.
+    """
+    tables = tables_of(page, by_slots=by_slots)
     if not tables:
         return False, "the output has no table"
     max_diffs = arguments["max_diffs"]

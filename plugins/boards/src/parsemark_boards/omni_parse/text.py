@@ -1,6 +1,6 @@
 r"""Omni Parse Bench's text: what a reader sees of a page's HTML, and the form in which texts are compared.
 
-The rules are those of omni-parse-bench 0.2.0 (Datalab, Apache-2.0), which the tests compare with.
+The rules are those of omni-parse-bench (Datalab, Apache-2.0), which the tests compare with.
 """
 
 import functools
