@@ -155,8 +155,8 @@ class Parser:
         if weights is not None and (absent := weights.what_is_missing()):
             missing = (*missing, absent)
         environment = self.environment
-        if (packages := self.without_wheels.get(this_machine())) and not environment.is_ready():
-            listed = f"wheels of {', '.join(packages)} for {this_machine()}"
+        if (lacking := self.without_wheels.get(this_machine())) and not environment.is_ready():
+            listed = f"wheels of {', '.join(lacking)} for {this_machine()}"
             missing = (*missing, f"{listed} (use the container: {CONTAINER})")
         if missing:
             return State("missing", missing)
