@@ -184,6 +184,21 @@ def test_charts_can_be_read_as_tables_and_taken_away(open_page: Open, site: Path
     assert figure.locator('g[data-series="good"]').evaluate("g => getComputedStyle(g).display") == "none"
 
 
+def test_no_label_of_a_chart_is_struck_through(open_page: Open, site: Path) -> None:
+    page = open_page(f"{site.as_uri()}/index.html")
+    ready(page)
+    struck = """() => {
+        const chart = {key: 'x', title: '', caption: '', labelled: true, guides: [],
+            x: {label: '', low: 0, high: 1}, y: {label: '', low: 0, high: 1}, series: [
+            {name: 'front', mark: 'line', x: [0.2, 0.8, 0.8], y: [0.4, 0.4, 0.9]},
+            {name: 'first', mark: 'points', x: [0.2], y: [0.4]}]};
+        const drawn = document.body.appendChild(parsemark.drawChart(chart, {}));
+        const [, level] = drawn.querySelector('.mark-line').getAttribute('d').match(/^M\\S+ ([\\d.]+)L/);
+        return [...drawn.querySelectorAll('.point-label')].map((l) => Math.abs(l.getAttribute('y') - level));
+    }"""
+    assert min(page.evaluate(struck)) > 9
+
+
 def test_skip_link_comes_first(open_page: Open, site: Path) -> None:
     page = ready(open_page(f"{site.as_uri()}/index.html"))
     page.keyboard.press("Tab")

@@ -168,6 +168,7 @@ def write_element_lists(
             **{key: own[key].round(4).to_list() for key in ("value", "spread")},
             "errors": _errors(own, errors, parser.name),
             "failed": dict(failed.select("page", "status").iter_rows()),
+            "sign": -1 if (sums := source.primary_sums) and not sums.info.higher_is_better else 1,
             "page_value": page_values(source, parser.name, numbers["sample"]),
         }
         write_chunk(root, f"{folder}/{number}", entries)

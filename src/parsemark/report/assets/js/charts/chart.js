@@ -58,8 +58,14 @@
     // Bins without a bar have a point of the line beside: bars are as wide as bins, not as the gap between bars.
     const places = [...new Set(chart.series.filter((s) => s.mark !== "points").flatMap((s) => s.x))].map((v) => x.at(v)).sort((a, b) => a - b);
     const barWidth = barSeries.length && places.length > 1 ? Math.min(...places.slice(1).map((v, i) => v - places[i])) : 40;
-    const labels = !chart.labelled ? [] : chart.series.filter((s) => s.mark === "points").flatMap((s) =>
-      s.x.map((v, i) => ({ from: x.at(v) - 6, to: x.at(v) + 6, y: y.at(s.y[i]), point: true })));
+    // No label is written on a point, or along a level piece of a line.
+    const taken = (s) => s.x.flatMap((v, i) => {
+      if (s.mark === "points") return [{ from: x.at(v) - 6, to: x.at(v) + 6, y: y.at(s.y[i]), point: true }];
+      if (s.mark !== "line" || !i || Math.abs(y.at(s.y[i]) - y.at(s.y[i - 1])) > 1) return [];
+      const ends = [x.at(s.x[i - 1]), x.at(v)];
+      return [{ from: Math.min(...ends), to: Math.max(...ends), y: y.at(s.y[i]), point: true }];
+    });
+    const labels = chart.labelled ? chart.series.flatMap(taken) : [];
     const groups = chart.series.map((series) => {
       const colour = colours[series.parser];
       const context = { colour, describe: describe(chart), barCount: barSeries.length, barIndex: barSeries.indexOf(series), barWidth, labelled: chart.labelled, width: WIDTH, labels };

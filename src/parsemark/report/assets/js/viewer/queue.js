@@ -3,14 +3,17 @@
 (() => {
   const FOUND = new Set(["pair", "split", "merge", "many"]);
 
-  const entries = (list, keep, weight) => {
+  const entries = (list, keep, weight, ofPage = () => 0) => {
     const found = [];
     for (let i = 0; i < list.page.length; i += 1) {
       const kind = list.kinds[list.kind[i]];
       if (keep(kind, i)) found.push({ page: list.page[i], table: list.element[i], value: list.value[i], kind, weight: weight(i, kind) });
     }
-    return found.sort((a, b) => a.weight - b.weight || a.page - b.page);
+    return found.sort((a, b) => ofPage(a.page) - ofPage(b.page) || a.weight - b.weight || a.page - b.page);
   };
+
+  // Pages without a score come last.
+  const byPage = (list) => (page) => (list.page_value[page] === null ? Number.MAX_VALUE : list.sign * list.page_value[page]);
 
   // A missed table is worse than any found one, an invented one is as bad.
   const badness = (list) => (i, kind) => (kind === "miss" || kind === "extra" ? -1 : list.value[i] ?? -1);
@@ -40,7 +43,7 @@
 
   const QUEUES = {
     all: { label: "All pages, in order", make: (pages) => pages.id.map((_, page) => ({ page })) },
-    worst: { label: "Worst first", make: (_, list) => entries(list, (kind) => kind !== "unsure", badness(list)) },
+    worst: { label: "Worst first", make: (_, list) => entries(list, (kind) => kind !== "unsure", badness(list), byPage(list)) },
     disagree: { label: "Metrics disagree most", make: (_, list) => entries(list, (kind, i) => FOUND.has(kind) && list.spread[i] > 0, (i) => -list.spread[i]) },
     apart: { label: "A and B differ most", make: (_, list, other) => apart(list, other) },
     missed: { label: "Missed", make: (_, list) => entries(list, (kind) => kind === "miss", (i) => list.page[i]) },
