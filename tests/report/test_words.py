@@ -1,5 +1,6 @@
 """The answer in words: what the first line of a report says of equal, equivalent and undecided parsers."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from tests.store.fabricate import fabricate_run
 
 from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
 from parsemark.report import build_report
-from parsemark.report.comparison_text import comparison_markdown, side_by_side
+from parsemark.report.comparison_text import comparison_markdown, in_words, side_by_side
 from parsemark.report.drawing import RunParser
 from parsemark.report.leaderboard_table import leaderboard_table
 from parsemark.report.names import safe_name
@@ -109,3 +110,29 @@ def test_no_link_leads_into_a_report_without_the_parser(tmp_path: Path) -> None:
     assert "viewer.html" in side_by_side(run, comparison)
     (run.path / "report" / f"parser-{safe_name('poor')}.html").unlink()
     assert side_by_side(run, comparison) == f"Side by side: parsemark report {run.path}, then Compare.\n"
+
+
+@pytest.mark.parametrize(
+    ("new_types", "sentence"),
+    [
+        ("better", " This also holds for new document types."),
+        ("not_resolved", " Whether this holds for new document types is open."),
+        (None, ""),
+    ],
+)
+def test_a_comparison_ends_with_what_holds_for_new_document_types(
+    new_types: State | None, sentence: str
+) -> None:
+    summary = summary_of({"x": "worse"})
+    verdict = summary.ranking.verdict("best", "x")
+    assert verdict is not None
+    words = in_words(verdict.model_copy(update={"new_types": new_types}), summary.info("f"), "24 pages")
+    assert words.startswith("best is better than x") and words.endswith(f"on 24 pages.{sentence}")
+
+
+def test_the_page_says_first_why_the_leader_leads(site: Path) -> None:
+    page = (site / "index.html").read_text()
+    why = page.partition("<dt>Why?</dt>")[2].partition("</dd>")[0]
+    first, _, rest = why.partition("</p>")
+    assert re.search(r": \d+ elements? for good vs \d+ for fair\.", first), first
+    assert "lowest" not in first and ("lowest" in rest or not rest.strip())

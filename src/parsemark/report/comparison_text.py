@@ -48,7 +48,8 @@ def in_words(v: Verdict, info: FigureInfo, extent: str, *, better_first: bool = 
         return f"{a} and {b} cannot be compared: {without} has no {label} on these pages ({values})."
     if v.state in ("better", "worse"):
         more = v.also_for_new_types
-        also = "" if more is None else f" Also for new document types: {more}."
+        also = " This also holds for new document types." if more == "yes" else ""
+        also = " Whether this holds for new document types is open." if more == "open" else also
         return f"{a} is {v.state} than {b}: {evidence}.{also}"
     if v.state == "equal":
         return f"{a} and {b} are equal on every document: {label} {rounded(v.value_a)}, on {extent}."

@@ -55,7 +55,7 @@ def _part(site: Site, number: int, source: RunSource) -> dict[str, Any]:
     best = [parser for parser in source.parsers if parser.name == summary.ranking.best]
     worst = [page for parser in best for page in worst_pages(source, parser, site.images)]
     verdict = verdict_by_question(summary, records, source.manifest.corpus.spec, Terms.of(source.run))
-    verdict = [*verdict, *_errors_apart(summary, errors)]
+    verdict = [*_errors_apart(summary, errors), *verdict]
     return {
         "ending": ending,
         "chunk": chunk,
@@ -84,7 +84,7 @@ def _errors_apart(summary: Summary, errors: Errors) -> Iterator[tuple[Question, 
     gap, kind = max(gaps, key=lambda entry: entry[0], default=(0, None))
     if kind is not None and gap > 0:
         n_first, n_second = (counts.get(kind.name, (0, 0))[0] for counts in (a, b))
-        yield "why", f"{kind.label}: {counted(n_first, 'element')} of {first}, {n_second:,} of {second}."
+        yield "why", f"{kind.label}: {counted(n_first, 'element')} for {first} vs {n_second:,} for {second}."
 
 
 def _parts(source: RunSource, also: Sequence[Path]) -> Iterator[tuple[PageSlice, LeaderboardTable]]:
