@@ -54,11 +54,8 @@ _NEAR = 0.6
 """Heights of a line between a number and its sign or unit."""
 _TIGHT = 0.5
 """Share of a line's usual blank up to which a gap beside a number is the spacing of its letters."""
-_TIGHT = 0.5
-"""Share of a line's usual blank up to which a gap beside a number is the spacing of its letters."""
 _AROUND = 24  # characters of an output before and behind a number
 _APART = re.compile(r"\s[*_`{}$\\]*$")  # a blank before a number, with markup between
-_APART = re.compile(r"\s[*_`{}$\\]*$")
 _UNIT = re.compile(r"[^\W\d_]{1,3}")
 
 
