@@ -279,7 +279,7 @@ def test_a_licence_must_be_accepted_and_fetching_must_be_allowed(
 ) -> None:
     head = HEAD.replace('# licence = "MIT"\n# ///', '# licence = "CC-BY-NC-4.0"\n# restricted = true\n# ///')
     parser = parser_in(tmp_path, head)
-    command = "run `parsemark parsers install small --accept-licence`"
+    command = f"run `parsemark parsers install {tmp_path / 'small.py'} --accept-licence`"
     assert command in message_of(parser) and command in str(parser.state())
     monkeypatch.setenv(ACCEPT, "1")
     assert parser.state().kind == "installable"
@@ -388,7 +388,7 @@ def test_install_fetches_and_says_so(hub: Hub, tmp_path: Path, monkeypatch: pyte
     monkeypatch.delenv(FETCH)
     script = str(tmp_path / "small.py")
     refused = CliRunner().invoke(app, ["try", str(write(tmp_path / "a.pdf")), "-p", script, "--pages", "1-1"])
-    assert "run `parsemark parsers install small`" in str(refused.exception)
+    assert f"run `parsemark parsers install {script}`" in str(refused.exception)
     done = CliRunner().invoke(app, ["parsers", "install", script])
     assert done.exit_code == 0, done.output
     assert "fetching hf:someone/small@main" in done.output and "small: ready" in done.output

@@ -11,6 +11,7 @@ from parsemark.engine.import_outputs import import_predictions
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import FormatError
 from parsemark.metrics import TableInput, get_metric
+from parsemark.verdicts.run_verdict import run_verdict
 from parsemark_boards.pulsebench.tlag import table_edges, tlag
 
 
@@ -64,5 +65,8 @@ def test_both_means_are_shown(tmp_path: Path) -> None:
     [summary] = score_run(run, n_workers=1)
     figures = summary.parsers["out"]
     assert figures["tlag"].value == 0.5 and figures["tlag_answered"].value == 1
+    [verdict] = run_verdict(summary, [], "demo")[:1]
+    assert verdict.startswith("out: its PulseBench-Tab score is 0.50 (T-LAG")
+    assert summary.info("tlag").main and summary.info("tlag_answered").main
     assert summary.settings["rules"] == "PulseBench-Tab 594fbd0 (April 2026)"
     assert values("pulsebench-tab", page(table(), table()), HTML) == {"tlag": None, "tlag_answered": None}

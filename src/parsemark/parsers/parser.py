@@ -88,7 +88,12 @@ class Parser:
     @cached_property
     def spec(self) -> str:
         """Return the argument of `get_parser` that gives this parser: the name, or the script's path."""
-        return self._spec(self.short_name if self.builtin else str(self.script), self.version)
+        return self._spec(self._given_name, self.version)
+
+    @property
+    def _given_name(self) -> str:
+        """Return the name by which commands take it: of a script, its path."""
+        return self.short_name if self.builtin else str(self.script)
 
     def _spec(self, name: str, version: str) -> str:
         head = f"{name}@{version}" if version else name
@@ -144,7 +149,8 @@ class Parser:
         variables = [need.partition(":")[2] for need in self.needs if need.startswith("folder:")]
         if not self.info.weights or not variables or os.environ.get(variables[0]):
             return None
-        return Weights(self.short_name, variables[0], self.info.weights, self.info.weight_files, self.pins)
+        names = self._given_name, variables[0]
+        return Weights(*names, self.info.weights, self.info.weight_files, self.pins)
 
     def state(self) -> State:
         """Return whether it is ready, can be installed, or misses something."""

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
+from shlex import quote
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, ValidationError
@@ -89,7 +90,7 @@ class StoredWeights(BaseModel, extra="forbid", frozen=True):
 class Weights:
     """The weights of one parser."""
 
-    parser: str
+    parser: str  # as commands take it
     variable: str  # in which its worker finds their folder
     sources: tuple[WeightsSource, ...]
     required: tuple[str, ...] = ()  # paths or patterns that must be there in the end
@@ -161,7 +162,7 @@ class Weights:
         may_fetch, may_use = bool(os.environ.get(FETCH)), bool(os.environ.get(ACCEPT)) or not refused
         if self.is_ready() or (may_fetch and may_use):
             return None
-        command = f"parsemark parsers install {self.parser}{' --accept-licence' if refused else ''}"
+        command = f"parsemark parsers install {quote(self.parser)}{' --accept-licence' if refused else ''}"
         why = f"; {refused[0].licence} limits their use" if refused else ""
         return f"weights ({self._size_and_licence}{why}): run `{command}`, or set {self.variable}"
 

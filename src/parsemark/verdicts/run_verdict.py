@@ -83,7 +83,7 @@ def verdict_by_question(
     if figure.interval or summary.ranking.n_documents >= FEWEST_DOCUMENTS:
         interval = f", {INTERVAL}: {figure.low:.2f} to {figure.high:.2f}" if figure.interval else ""
     recipe = get_protocol(summary.protocol)
-    name = f"{recipe.title.lower()} score"
+    name = f"{_short_title(recipe.title)} score"
     verdicts = {p: v for p in summary.parsers if (v := summary.ranking.to_best(p)) is not None}
     open_ = [p for p, v in verdicts.items() if v.state == "not_resolved"]
     same = [p for p, v in verdicts.items() if v.state in ("equal", "equivalent")]
@@ -208,7 +208,7 @@ def _without_truth(summary: Summary, records: Sequence[ParseRecord], corpus: str
     failed = {p: sum(r.parser == p and r.status != "ok" for r in records) for p in parsers}
     bad = [f"{p} on {n}" for p, n in failed.items() if n]
     pages = counted(len({r.sample for r in records}), "page")
-    title = get_protocol(summary.protocol).title.lower()
+    title = _short_title(get_protocol(summary.protocol).title)
     if nothing := [p for p in summary.parsers if _value(summary, p) == 0]:
         label = summary.info(summary.primary).label
         return [f"No output of {listed(nothing)} is right: the {title} score is 0.00 ({label})."]
@@ -220,3 +220,9 @@ def _without_truth(summary: Summary, records: Sequence[ParseRecord], corpus: str
     ]
     step = f"parsemark choose {shlex.quote(corpus) if corpus else 'CORPUS'} --labels 10"
     return [*said, f"Next: {step} ranks them by agreement and lists the most informative pages to label."]
+
+
+def _short_title(title: str) -> str:
+    """Return a protocol's title inside a sentence: a benchmark by its name, a description in lower case."""
+    name, colon, _ = title.partition(": ")
+    return name if colon else title.lower()
