@@ -17,6 +17,7 @@ SUITES = {
     "sources": ["tests/corpora/test_source_pairs.py"],
     "benchmarks": ["plugins/boards/tests/test_hostile_folders.py", "plugins/boards/tests/test_ohr_bench.py"],
     "gaming": [
+        "tests/protocols/test_answers.py",
         "tests/protocols/test_tricks.py",
         "tests/protocols/test_tricks_of_others.py",
         "tests/protocols/test_semantic.py",

@@ -1,6 +1,7 @@
 """`answers`: a perfect copy answers everything, a lost value loses its facts, and no trick pays."""
 
 import json
+import random
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -380,7 +381,8 @@ def test_chunks_are_bounded_and_lose_nothing() -> None:
     text = "# A\n" + "\n".join(f"word{k} " * 40 for k in range(60)) + "\n# B\n" + "x " * 1500
     by_size, by_heading = chunks_of(text, "tokens"), chunks_of(text, "headings")
     assert max(len(chunk.split()) for chunk in by_size) <= SIZE
-    assert len(by_heading) == 2
+    assert max(len(chunk.split()) for chunk in by_heading) <= SIZE
+    assert {chunk.split()[1] for chunk in by_heading if chunk.startswith("#")} == {"A", "B"}
     for chunks in (by_size, by_heading):
         assert " ".join(chunks).split() == text.split()
 
@@ -393,11 +395,57 @@ def test_where_an_answer_is_lost() -> None:
     cut = f"# A\n{' '.join(words[:4])}\n# B\n1923\n# C\n{' '.join(words[5:])}"
     assert Retriever(cut, "headings").lost(facts["1923"]) == "chunk"
     decoys = "\n".join(
-        f"# In the spring of the engineer {k}\nIn the spring of in the spring of the engineer"
-        for k in range(9)
+        f"# In the spring of the engineer {k}\nIn the spring of in the spring of the engineer. Tomas, Tomas"
+        for k in range(200)
     )
     buried = f"{decoys}\n# Z\n" + TEXT + " filler" * 3000
     assert Retriever(buried, "headings").lost(facts["1923"]) == "retrieval"
+
+
+def _found(text: str, truth: Page) -> dict[str, float]:
+    protocol = get_protocol("answers(scope=document)")
+    rows = protocol.score_page(truth, Prediction("p", "x", Status.OK, text=text), None).scores
+    by_metric: dict[str, list[float]] = {}
+    for row in rows:
+        if row.metric.startswith("found_"):
+            by_metric.setdefault(row.metric, []).append(row.value or 0.0)
+    return {metric: sum(values) / len(values) for metric, values in by_metric.items()}
+
+
+RETRIEVAL_TRICKS: dict[str, Callable[[str], str]] = {
+    "no headings": lambda text: _HEADING.sub(r"\1", text),
+    "every line a heading": lambda text: re.sub(r"^(?=\w)", "# ", text, flags=re.M),
+    "every heading twice": lambda text: _HEADING.sub(r"# \1\n\n# \1", text),
+    "everything twice": lambda text: f"{text}\n\n{text}",
+    "its heading before each line": lambda text: re.sub(
+        r"^(?=The )", "Report of the region ", text, flags=re.M
+    ),
+}
+
+
+@pytest.mark.parametrize("trick", RETRIEVAL_TRICKS)
+def test_no_trick_makes_answers_easier_to_retrieve(trick: str) -> None:
+    """Forty sections that speak of the same things, so that few can be told from the others."""
+    pytest.importorskip("bm25s")
+    rng = random.Random(4)
+    words = ["mill", "ford", "ewes", "barn", "crop", "tithe", "lane", "yard", "pond", "hill", "wood", "gate"]
+    elements: list[Element] = []
+    for k in range(40):
+        filler = " ".join(rng.choices(words, k=110))
+        number = rng.randint(1000, 9999)
+        sentence = f"The {' '.join(rng.sample(words, 4))} counted {number} {rng.choice(words)} sheep."
+        texts = [(f"Section {k}", "title"), (f"The {filler}.", "text_block"), (sentence, "text_block")]
+        for text, category in texts:
+            level = {"level": 1} if category == "title" else {}
+            elements.append(
+                Element(f"e{len(elements)}", category, order=len(elements), text=text, attributes=level)
+            )
+    truth = page(*elements)
+    honest = write_document(truth)
+    base, tricked = (_found(text, truth) for text in (honest, RETRIEVAL_TRICKS[trick](honest)))
+    assert 0.3 < base["found_headings"] < 1 and 0.3 < base["found_tokens"] < 1
+    for metric, value in tricked.items():
+        assert value <= max(base.values()) + 0.02, (metric, base, tricked)
 
 
 def test_huge_outputs_cost_little() -> None:

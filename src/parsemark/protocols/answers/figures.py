@@ -3,7 +3,7 @@
 import polars as pl
 
 from parsemark.protocols.answers.ask import ANSWER, KINDS
-from parsemark.protocols.answers.retrieval import CHUNKINGS, FOUND, SIZE, TOP
+from parsemark.protocols.answers.retrieval import BUDGET, CHUNKINGS, FOUND, SIZE
 from parsemark.protocols.facts.protocol import FactTotals
 from parsemark.protocols.run_scores.aggregate import run_sums, sums_of_rows
 from parsemark.protocols.run_scores.sums import FigureSums, read_figures
@@ -31,7 +31,10 @@ def figure_sums(tables: RunTables) -> list[FigureSums]:
     for kind, key in keys.items():
         parts[f"right.{key}"] = answers.filter(pl.col("category") == kind), right
     searched = {name: rows.filter(pl.col("metric") == FOUND + name) for name in CHUNKINGS}
-    chunks = {"tokens": f"chunks of {SIZE} words", "headings": "chunks that begin at headings"}
+    chunks = {
+        "tokens": f"chunks of {SIZE} words",
+        "headings": f"chunks that begin at true headings or after {SIZE} words",
+    }
     chunkings = [name for name in CHUNKINGS if not searched[name].is_empty()]
     for name in chunkings:
         parts[FOUND + name] = searched[name], pl.col("value")
@@ -41,6 +44,6 @@ def figure_sums(tables: RunTables) -> list[FigureSums]:
         "kind": [{"kind": kind, "key": key} for kind, key in keys.items()],
         "chunking": [{"chunking": name, "chunks": chunks[name]} for name in chunkings],
     }
-    infos = read_figures(__package__, words={"top": str(TOP)}, each=each)
+    infos = read_figures(__package__, words={"budget": f"{BUDGET:,}"}, each=each)
     shares = [sums_of_rows(infos[name], *part, tables) for name, part in parts.items()]
     return [kinds.share(infos["right"], kinds.groups), *shares, *run_sums(tables)]

@@ -108,11 +108,11 @@ class AnswersProtocol(PageProtocol):
             return rows
         wanted = [fact for fact in facts if fact.kind in ASKED]
         for chunking in CHUNKINGS:
-            retriever = Retriever(markdown_of(prediction), chunking)
+            retriever = Retriever(markdown_of(prediction), chunking, truth)
             for fact in wanted:
                 lost = "parse" if answers[fact.id].state != "right" else retriever.lost(fact)
                 place = prediction.sample, fact.id, "", lost, fact.kind, prediction.parser, FOUND + chunking
-                rows.append(ScoreRow(*place, float(not lost), Status.OK, lost or None))
+                rows.append(ScoreRow(*place, 0.0 if lost else credit, Status.OK, lost or None))
         return rows
 
     def figure_sums(self, tables: RunTables) -> list[FigureSums]:

@@ -1,39 +1,45 @@
 """Would a retrieval system find the answer: chunks of an output, ranked by BM25 for each question."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Literal
 
 from parsemark.errors import FormatError
 from parsemark.extras import needed_for
 from parsemark.formats import read_output
-from parsemark.model import Fact
+from parsemark.model import Category, Fact, Page
 from parsemark.protocols.answers.ask import ask
 from parsemark.protocols.answers.derive import question
-from parsemark.protocols.answers.output import AskedOutput, words_of
+from parsemark.protocols.answers.output import AskedOutput, Words, said_words, words_of
 
 Chunking = Literal["tokens", "headings"]
 CHUNKINGS: tuple[Chunking, ...] = ("tokens", "headings")
 Lost = Literal["", "chunk", "retrieval"]
 FOUND = "found_"  # metric of the row of a fact that is searched for, before how the output was cut
-SIZE, TOP = 512, 5
+SIZE = 512
+BUDGET = 5 * SIZE
+"""Words that are read for one question: so many in large chunks or in small ones."""
 ASKED = frozenset({"cell number", "cell text", "number", "name"})
 """Kinds of facts that have an answer to look for."""
 
 
-def chunks_of(text: str, chunking: Chunking, most: int = SIZE) -> list[str]:
-    """Return an output in pieces: of at most `most` words, between lines where it can be, or at each
-    heading.
+def chunks_of(
+    text: str, chunking: Chunking, most: int = SIZE, headings: Container[Words] | None = None
+) -> list[str]:
+    """Return an output in pieces of at most `most` words, divided between lines where that is possible.
+
+    With `headings`, a piece ends at each heading as well: at those given, or at all where None are.
     """
     pieces: list[list[str]] = [[]]
     size = 0
     for whole in text.split("\n"):
         line, words = whole, whole.split()
         is_heading = chunking == "headings" and line.startswith("#")
-        if is_heading or (chunking == "tokens" and pieces[-1] and size + len(words) > most):
+        is_heading = is_heading and (headings is None or said_words(line.lstrip("#")) in headings)
+        if is_heading or (pieces[-1] and size + len(words) > most):
             pieces.append([])
             size = 0
         # A table may be one line, and longer than a chunk.
-        while chunking == "tokens" and len(words) > most:
+        while len(words) > most:
             pieces[-1].append(" ".join(words[:most]))
             pieces.append([])
             words = words[most:]
@@ -66,10 +72,16 @@ class ChunkIndex:
 
 
 class Retriever:
-    """The chunks of one output, searched for what answers facts."""
+    """The chunks of one output, searched for what answers facts.
 
-    def __init__(self, text: str, chunking: Chunking) -> None:
-        self._chunks = chunks_of(text, chunking)
+    Chunks end at the headings of `truth`, so that headings that an output drops or adds make no chunk better.
+    """
+
+    def __init__(self, text: str, chunking: Chunking, truth: Page | None = None) -> None:
+        headings = None
+        if truth is not None and truth.covers(Category.TITLE):
+            headings = {words for words, _ in AskedOutput(tuple(truth.elements)).headings}
+        self._chunks = chunks_of(text, chunking, headings=headings)
         self._outputs: dict[int, AskedOutput] = {}
         self._index = ChunkIndex(self._chunks)
 
@@ -80,7 +92,16 @@ class Retriever:
         answering = [k for k in range(len(self._chunks)) if self._answers(fact, k)]
         if not answering:
             return "chunk"
-        return "" if set(answering) & set(self._index.first(question(fact), TOP)) else "retrieval"
+        return "" if set(answering) & set(self._read(question(fact))) else "retrieval"
+
+    def _read(self, asked: str) -> Iterator[int]:
+        """Yield the chunks that fit best, as long as they have no more words than may be read."""
+        left = BUDGET
+        for k in self._index.first(asked, len(self._chunks)):
+            left -= len(self._chunks[k].split())
+            if left < 0:
+                return
+            yield k
 
     def _answers(self, fact: Fact, chunk: int) -> bool:
         if chunk not in self._outputs:
