@@ -65,6 +65,15 @@ def test_a_lock_of_another_list_is_refused(tmp_path: Path) -> None:
         get_parser(str(script))
 
 
+def test_an_option_in_a_lock_is_refused(tmp_path: Path) -> None:
+    script = tmp_path / "mine.py"
+    script.write_text(SCRIPT)
+    declared = read_declaration(script)
+    lock_path(script).write_text(f"# made of {_digest(declared)}\nidna==3.20\n--index-url http://elsewhere\n")
+    with pytest.raises(ParserError, match="is an option, not a requirement"):
+        read_lock(script, declared)
+
+
 def test_the_versions_of_the_lock_decide_the_environment() -> None:
     plain = Environment(("a==1",), ">=3.11")
     locked = Environment(("a==1",), ">=3.11", lock=("a==1", "b==2"))

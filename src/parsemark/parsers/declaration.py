@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from parsemark.errors import ParserError, UsageError
 from parsemark.plain_words import problem_in_words
@@ -23,6 +23,7 @@ Reads = Literal["pdf", "docx", "html"]
 
 _BLOCK = re.compile(r"(?m)^# /// script\s*$\n(?P<content>(^#(| .*)$\n)+)^# ///\s*$")
 _SIZE_LIMIT = 1_000_000
+_REQUIREMENT = re.compile(r"[\w./~][^\x00-\x1f\x7f]*")
 
 
 class Option(BaseModel, extra="forbid", frozen=True):
@@ -168,6 +169,15 @@ class Declaration(BaseModel, extra="forbid", frozen=True):
     """Where packages come from that are not from an index: `[tool.uv.sources]`."""
     overrides: tuple[str, ...] = ()
     """Versions that hold against what the packages ask for: `override-dependencies` of `[tool.uv]`."""
+
+    @field_validator("dependencies", "overrides")
+    @classmethod
+    def _are_requirements(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse what `uv` would take as an option, or as several lines of a file of requirements."""
+        for text in texts:
+            if not _REQUIREMENT.fullmatch(text):
+                raise ValueError(f"{text[:100]!r} is not a requirement such as 'pdfplumber==0.11.4'")
+        return texts
 
     def complete_options(self, parser: str, given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
         """Return all options of the parser, with the given values checked and the others at their

@@ -208,9 +208,11 @@ def read_lock(script: Path, declaration: Declaration) -> tuple[str, ...]:
 
 
 def requirement_lines(path: Path) -> tuple[str, ...]:
-    """Return the requirements in a lock, each on one line with its hashes."""
-    lines = (" ".join(line.split()) for line in _lines(path))
-    return tuple(line for line in lines if line and not line.startswith("#"))
+    """Return the requirements in a lock, each on one line with its hashes; ParserError for an option."""
+    lines = [line for raw in _lines(path) if (line := " ".join(raw.split())) and not line.startswith("#")]
+    if option := next((line for line in lines if line.startswith("-")), None):
+        raise ParserError(f"{path}: {option[:100]!r} is an option, not a requirement. Remove it.")
+    return tuple(lines)
 
 
 def _lines(path: Path) -> list[str]:
