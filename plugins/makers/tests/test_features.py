@@ -86,6 +86,50 @@ def test_a_changed_meaning_is_told_from_a_loss(name: str) -> None:
     assert verdict(name, "Something else.") == "lost"
 
 
+MARKED_TOO_FAR = {
+    "text-underline": [
+        "the first, <u>second or third one? The answer is underlined.</u>",
+        "the <u>first</u>, <u>second</u> or <u>third</u> one?",
+        "the *first*, *second* or *third* one?",
+        "s\u0332e\u0332c\u0332o\u0332n\u0332d\u0332 o\u0332r\u0332 t\u0332h\u0332i\u0332r\u0332d\u0332",
+    ],
+    "text-bold": [
+        "heated: Oak, <b>Beech, Elm and Willow. All rooms have a bath.</b>",
+        r"heated: Oak, \textbf{Beech, Elm and Willow.}",
+        "heated: **Oak**, **Beech**, **Elm** and **Willow**.",
+    ],
+    "text-strikethrough": [
+        "costs <s>40 crowns 55 crowns</s> with",
+        r"costs \sout{40 crowns 55 crowns} with",
+        "costs ~~40 crowns~~ ~~55 crowns~~ with",
+        "costs 4\u03360\u0336 c\u0336r\u0336 5\u03365\u0336 crowns with",
+    ],
+}
+"""The mark covers more than on the page: it no longer tells which is meant."""
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [(n, text) for n, texts in MARKED_TOO_FAR.items() for text in texts]
+)
+def test_a_mark_that_reaches_too_far_is_another_meaning(name: str, text: str) -> None:
+    assert verdict(name, text) == "changed"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("text-underline", "the first, <u>second</u> or third one?"),
+        ("text-underline", "the first, _second_ or third one?"),
+        ("text-underline", "the first, s\u0332e\u0332c\u0332o\u0332n\u0332d\u0332 or third one?"),
+        ("text-bold", "heated: Oak, **Beech**, Elm and Willow."),
+        ("text-bold", "<p>heated: Oak, <strong>Beech,</strong> Elm and Willow.</p>"),
+        ("text-strikethrough", "costs 4\u03360\u0336 c\u0336r\u0336 55 crowns"),
+    ],
+)
+def test_a_mark_of_its_own_word_alone_is_kept(name: str, text: str) -> None:
+    assert verdict(name, text) == "kept"
+
+
 def test_a_format_that_cannot_say_it_is_no_loss() -> None:
     assert verdict("text-strikethrough", CHANGED["text-strikethrough"], "text") == "unsupported"
     only_tables = Prediction(
@@ -136,7 +180,7 @@ def test_a_bad_file_is_named(tmp_path: Path) -> None:
         ("⟦<b>Beech</b>‖Beech⟧", "Beech", "both pages are the same"),
         ("[makers.docx]", "[makers.word]", "word"),
         ("title =", "titel =", "title: is missing"),
-        ("'\\\\(?:textbf|mathbf)\\{Beech'", "'.*'", "repeats too much"),
+        ("'\\\\(?:textbf|mathbf)\\{Beech,?\\}'", "'.*'", "repeats too much"),
     ):
         assert old in data
         (tmp_path / "own.toml").write_text(data.replace(old, new, 1), encoding="utf-8")
