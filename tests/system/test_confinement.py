@@ -1,6 +1,7 @@
 """What a confined program cannot do to files, processes and the kernel, with namespaces and without."""
 
 import contextlib
+import ctypes
 import json
 import os
 import re
@@ -20,7 +21,7 @@ ATTACK = """
 import ctypes, fcntl, json, os, sys
 sys.path.insert(0, sys.argv[1])
 import confinement
-own, victim, namespaces = sys.argv[2], sys.argv[3], sys.argv[4] == "True"
+own, victim, namespaces, kept = sys.argv[2], sys.argv[3], sys.argv[4] == "True", int(sys.argv[5])
 if not namespaces:
     confinement.leave_namespaces = lambda **_: False
 os.chdir(own)
@@ -65,6 +66,8 @@ tries = {
     "mount_setattr": lambda: call(442, 442, -100, b"/", 0x8000, (ctypes.c_uint64 * 4)(0, 1), 32),
     "new namespaces": lambda: call(272, 97, 0x10000000),
     "flags of a file": lambda: fcntl.ioctl(os.open(victim, os.O_RDONLY), 0x40086602, b"\\0" * 8),
+    "memory of an earlier run": lambda: call(29, 194, kept, 4096, 0),
+    "messages of an earlier run": lambda: call(68, 186, kept, 0),
     "lease": lambda: fcntl.fcntl(os.open(victim, os.O_RDONLY), 1024, 0),
 }
 for name, attempt in tries.items():
@@ -101,8 +104,14 @@ def test_a_confined_program_changes_nothing_outside_its_folder(tmp_path: Path, n
         return [*seen, os.sched_getaffinity(here), os.sched_getscheduler(here), os.getpriority(0, here)]
 
     before, attributes = state(), os.listxattr(victim)
+    libc, kept_key = ctypes.CDLL(None, use_errno=True), 0x5EED0000 + os.getpid() % 0xFFFF
+    memory, messages = libc.shmget(kept_key, 4096, 0o1600), libc.msgget(kept_key, 0o1600)
     command = [sys.executable, "-I", "-S", "-c", ATTACK, str(SUPERVISOR.parent), str(own), str(victim)]
-    ran = subprocess.run([*command, str(namespaces)], capture_output=True, check=True)
+    try:
+        command += [str(namespaces), str(kept_key)]
+        ran = subprocess.run(command, capture_output=True, check=True)
+    finally:
+        libc.shmctl(memory, 0, None), libc.msgctl(messages, 0, None)
     found = json.loads(ran.stdout)
     assert state() == before and os.listxattr(victim) == attributes
     kept = KEPT in found["held"]
@@ -153,7 +162,7 @@ def answer(machine: str, number: int, *arguments: int, architecture: int | None 
     words = {0: number, 4: ARCHITECTURE[machine] if architecture is None else architecture}
     for k, value in enumerate(arguments):
         words |= {16 + 8 * k: value & 0xFFFFFFFF, 20 + 8 * k: value >> 32 & 0xFFFFFFFF}
-    program, at, held = call_filter(machine, keeps_metadata=keeps), 0, 0
+    program, at, held = call_filter(machine, keeps_metadata=keeps, has_own_ipc=not keeps), 0, 0
     while True:
         code, if_true, if_false, value = program[at]
         at += 1
@@ -184,6 +193,8 @@ def test_the_filter_on_both_machines(machine: str, keeps: bool) -> None:
             expected = DONE if keeps else ALLOWED
         elif name.endswith("xattr"):
             expected = NO_ATTRIBUTES if keeps else ALLOWED
+        elif re.match("shm|sem|msg|mq_", name):
+            expected = NO_SUCH_CALL if keeps else ALLOWED
         else:
             expected = REFUSED
         assert asked(name) == expected, name

@@ -87,12 +87,12 @@ def forbid_other_files(
     return bool(libc.syscall(RESTRICT_SELF, ruleset, 0) == 0)
 
 
-def forbid_calls(*, keeps_metadata: bool) -> bool:
+def forbid_calls(*, keeps_metadata: bool, has_own_ipc: bool) -> bool:
     """Set the filter of `system_calls.py`, and let no program get more rights; False without a filter."""
     import system_calls  # type: ignore[import-not-found,unused-ignore] # beside this script
 
     libc = ctypes.CDLL(None, use_errno=True)
-    n_steps, program = system_calls.packed_filter(keeps_metadata=keeps_metadata)
+    n_steps, program = system_calls.packed_filter(keeps_metadata=keeps_metadata, has_own_ipc=has_own_ipc)
     if libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0 or not n_steps:
         return False
     held = ctypes.create_string_buffer(program, len(program))
@@ -197,7 +197,8 @@ def confine(
         held += ["other files mounted read-only"] if kept else []
     drop_capabilities()
     # In a folder of sockets there are things of others as well.
-    if forbid_calls(keeps_metadata=not sets_modes and (not kept or bool(sockets))):
+    keeps_metadata = not sets_modes and (not kept or bool(sockets))
+    if forbid_calls(keeps_metadata=keeps_metadata, has_own_ipc=bool(shared)):
         held.insert(0, "filter of system calls")
     tasks = os.open(OWN_TASKS, os.O_PATH | os.O_DIRECTORY)  # type: ignore[attr-defined,unused-ignore] # Linux only
     os.set_inheritable(tasks, True)  # what it is must last: the rule holds for this very one

@@ -40,6 +40,11 @@ NEVER = (
     *((164, 170), (159, 171), (227, 112), (305, 266)),  # clocks
     *((170, 161), (171, 162), (153, 58), (172, None), (173, None)),  # names of the machine, consoles, ports
 )
+SHARED_MEMORY = (
+    *((29, 194), (30, 196), (31, 195), (64, 190), (65, 193), (66, 191), (220, 192)),  # shm…, sem…
+    *((68, 186), (69, 189), (70, 188), (71, 187), (240, 180)),  # msg…, mq_open
+)
+"""Memory and messages that other programs of this user have, too, and that outlive a program."""
 OF_OTHERS = ((144, 119), (142, 118), (314, 274))  # sched_setscheduler, sched_setparam, sched_setattr
 AFFINITY, PRIORITY, IO_PRIORITY, LIMITS = (203, 122), (141, 140), (251, 30), (302, 261)
 CLONE, UNSHARE, CONTROL, FILE_CONTROL = (56, 220), (272, 97), (16, 29), (72, 25)
@@ -53,11 +58,12 @@ Step = tuple[int, int, int, int]  # code, how many steps to jump if it holds and
 LOAD, EQUAL, AT_LEAST, ANY_OF, ANSWER = 0x20, 0x15, 0x35, 0x45, 0x06
 
 
-def call_filter(machine: str, *, keeps_metadata: bool) -> list[Step]:
+def call_filter(machine: str, *, keeps_metadata: bool, has_own_ipc: bool) -> list[Step]:
     """Return the program of the filter; empty for a machine that it does not know.
 
     `keeps_metadata`: the calls that change metadata of files are answered as done and do nothing, for where
-    no mount keeps what is outside the program's own folders as it is.
+    no mount keeps what is outside the program's own folders as it is. `has_own_ipc`: it has a namespace for
+    IPC; without one, the kernel seems to have no shared memory and no messages of System V.
     """
     if machine not in ARCHITECTURES or sys.byteorder != "little":
         return []
@@ -77,6 +83,8 @@ def call_filter(machine: str, *, keeps_metadata: bool) -> list[Step]:
             on(call, (ANSWER, 0, 0, DONE))
         for call in ATTRIBUTES:
             on(call, (ANSWER, 0, 0, NO_ATTRIBUTES))
+    for call in () if has_own_ipc else SHARED_MEMORY:
+        on(call, (ANSWER, 0, 0, NO_SUCH_CALL))
     for call in OF_OTHERS:
         on(call, *_if_zero(0), (ANSWER, 0, 0, REFUSED))
     # Libraries bind their own threads, by their ids, and complain if they cannot.
@@ -105,7 +113,7 @@ def _if_zero(argument: int) -> tuple[Step, ...]:
     return (_load(argument), (EQUAL, 0, 1, 0), (ANSWER, 0, 0, ALLOWED))
 
 
-def packed_filter(*, keeps_metadata: bool) -> tuple[int, bytes]:
+def packed_filter(*, keeps_metadata: bool, has_own_ipc: bool) -> tuple[int, bytes]:
     """Return how many steps the filter of this machine has, and these as the kernel takes them."""
-    program = call_filter(os.uname().machine, keeps_metadata=keeps_metadata)
+    program = call_filter(os.uname().machine, keeps_metadata=keeps_metadata, has_own_ipc=has_own_ipc)
     return len(program), b"".join(struct.pack("=HBBI", *step) for step in program)
