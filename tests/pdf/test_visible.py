@@ -253,19 +253,24 @@ def test_the_text_layer_wins_unless_ocr_surely_reads_something_else(
 @pytest.mark.parametrize(
     ("doubt", "source"), [("", "layer"), ("the page is a picture", "none"), ("the fonts", "none")]
 )
+@pytest.mark.parametrize(
+    ("word", "script"),
+    [("Καλημέρα", "Greek"), ("한국어문서", "Korean"), ("中文文件由許", "Chinese characters")],
+)
 def test_ocr_does_not_judge_scripts_that_it_has_no_model_for(
-    doubt: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    doubt: str, source: str, word: str, script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pdf = written(tmp_path / "a.pdf", b"")
-    greek = [
-        ("Καλημέρα", (50.0, 50.0, 90.0, 60.0), 0, True, False),
+    seen_words = [
+        (word, (50.0, 50.0, 90.0, 60.0), 0, True, False),
         ("of", (9.0, 50.0, 19.0, 60.0), 0, True, False),
     ]
-    monkeypatch.setattr(visible, "_seen", lambda *_: (400.0, 560.0, greek, "", doubt, []))
+    monkeypatch.setattr(visible, "_seen", lambda *_: (400.0, 560.0, seen_words, "", doubt, []))
+    monkeypatch.setattr(visible, "scripts", lambda: frozenset({"LATIN"}))
     reading(monkeypatch, [("Kaanuepa", Box(50, 50, 90, 60))])
     seen = seen_page(pdf, 1, ocr=True)
-    assert seen.source == source and "OCR has no model for Greek" in seen.judged_by
-    assert source == "none" or [word.text for word in seen.words] == ["Καλημέρα", "of"]
+    assert seen.source == source and f"OCR has no model for {script}" in seen.judged_by
+    assert source == "none" or [shown.text for shown in seen.words] == [word, "of"]
 
 
 def test_what_ocr_is_unsure_of_is_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

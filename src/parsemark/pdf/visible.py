@@ -445,6 +445,10 @@ def _field_words(page: Any, words: Sequence[LayerWord]) -> Iterator[LayerWord]:
 # --- what pictures say --------------------------------------------------------------------------------------
 
 
+_SCRIPT_NAMES = {"CJK": "Chinese characters", "HANGUL": "Korean"}
+"""Of scripts whose letters have other names in Unicode."""
+
+
 def _unknown_script(words: Sequence[SeenWord]) -> str:
     """Return the script of most letters of a page, if OCR has no model for it; empty if it has."""
     letters = [c for word in words for c in word.text if c.isalpha()]
@@ -452,7 +456,7 @@ def _unknown_script(words: Sequence[SeenWord]) -> str:
         return ""
     (script, n), *_ = Counter(unicodedata.name(c, "?").split()[0] for c in letters).most_common(1)
     n_known = sum(unicodedata.name(c, "?").startswith(tuple(scripts())) for c in letters)
-    return script.capitalize() if 2 * n_known < len(letters) and n else ""
+    return _SCRIPT_NAMES.get(script, script.capitalize()) if 2 * n_known < len(letters) and n else ""
 
 
 def _may_lie(picture: Image.Image, page: SeenPage) -> bool:
