@@ -64,6 +64,28 @@ def test_names_of_attributes_have_one_spelling() -> None:
     assert omnidocbench.attributes({"colorful_backgroud": True}) == {"colorful_background": True}
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"html": 5}, "html must be text; got '5'"),
+        ({"text": ["t"]}, "text must be text; got"),
+        ({"poly": [0, 0]}, "is not a polygon (it needs two points or more)"),
+        ({"poly": [0, 0, 1, 1, 2]}, "is not a polygon"),
+    ],
+)
+def test_omnidocbench_refuses_values_that_are_no_texts_or_polygons(
+    tmp_path: Path, wrong: dict[str, object], said: str
+) -> None:
+    page, bad = omnidocbench_page(), omnidocbench_page(image_path="other.jpg")
+    dets = bad["layout_dets"]
+    assert isinstance(dets, list)
+    dets[0] |= wrong
+    file = write(tmp_path / "OmniDocBench.json", json.dumps([page, bad]))
+    corpus = load_corpus(f"omnidocbench:{file}")
+    assert len(list(corpus.samples())) == 1
+    assert any(said in str(remark) for remark in corpus.remarks)
+
+
 def test_omnidocbench_without_a_pdf(tmp_path: Path) -> None:
     file = write(tmp_path / "OmniDocBench.json", json.dumps([omnidocbench_page()]))
     make_picture(tmp_path / "images" / "my doc.pdf_7.jpg", 119, 168)

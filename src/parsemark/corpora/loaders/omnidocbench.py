@@ -37,8 +37,10 @@ from parsemark.plain_words import listed
 
 _PAGE_SUFFIX = re.compile(r"(?:\.pdf|(?<=[0-9a-f]{32}))_\d+$")
 """The page number behind a PDF's name or a hash; other names end in numbers of documents."""
+_FEWEST_NUMBERS = 4  # of a polygon: x and y of two corners
 _FOLDERS_OF_PDFS = ("pdfs", "ori_pdfs", "pdf")
-_TYPES = {"category_type": str | float, "anno_id": str | float, "order": float, "latex": str}
+_TEXTS = ("html", "latex", "text")
+_TYPES = {"category_type": str | float, "anno_id": str | float, "order": float, **dict.fromkeys(_TEXTS, str)}
 """Of an element's values that the published programs read as they are."""
 
 
@@ -164,15 +166,14 @@ def _check_types(said: Mapping[str, Any], types: Mapping[str, Any], where: str) 
         value = float(value) if isinstance(value, int) else value
         if value is not None and not isinstance(value, expected):
             wanted = "a number" if expected is float else "text" if expected is str else "text or a number"
-            raise CorpusError(f"{where}: {key} must be {wanted}; got {str(value)[:40]!r}.")
+            raise CorpusError(f"{where}: {key} must be {wanted}; got {str(said[key])[:40]!r}.")
 
 
 def _element(det: Mapping[str, Any], identifier: str, scale: float, where: str) -> Element:
     kind = category(det["category_type"])
     order = det.get("order")
     order = int(order) if isinstance(order, int | float) else None
-    said = {key: det.get(key) for key in ("html", "latex", "text")}
-    rest: dict[str, Any] = {key: None if value is None else str(value) for key, value in said.items()}
+    rest: dict[str, Any] = {key: det.get(key) for key in _TEXTS}
     rest |= {"ignore": bool(det.get("ignore", False)), "attributes": attributes(det.get("attribute"))}
     rest |= {"box": _box(det.get("poly"), scale, where), "order": order}
     if kind == Category.TABLE:
@@ -185,6 +186,8 @@ def _box(poly: Any, scale: float, where: str) -> Box | None:
         return None
     try:
         numbers = [float(v) * scale for v in poly]
+        if len(numbers) < _FEWEST_NUMBERS or len(numbers) % 2:
+            raise ValueError("it needs two points or more")
         return Box.of_points(numbers[0::2], numbers[1::2])
     except (TypeError, ValueError) as error:
         raise CorpusError(f"{where}: the poly {poly!r} is not a polygon ({error}).") from error
