@@ -85,6 +85,8 @@ def test_a_script_must_not_take_the_name_of_a_known_parser(tmp_path: Path) -> No
         (f"{HEADER}\n{HEADER}", "exactly one"),
         ("# /// script\n# dependencies = 5\n# ///\n", "not valid"),
         ("# /// script\n# dependencies = [\n# ///\n", "not valid"),
+        ("# /// script\n# requires-python = '/tmp/program'\n# ///\n", "not a range of versions"),
+        ("# /// script\n# requires-python = 'pypy'\n# ///\n", "not a range of versions"),
         ("# /// script\n# dependencies = ['-r/etc/hostname']\n# ///\n", "not a requirement"),
         ("# /// script\n# dependencies = ['--target=/tmp', 'a']\n# ///\n", "not a requirement"),
         ('# /// script\n# dependencies = ["a\\n--no-index"]\n# ///\n', "not a requirement"),

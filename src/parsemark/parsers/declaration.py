@@ -23,6 +23,8 @@ Reads = Literal["pdf", "docx", "html"]
 
 _BLOCK = re.compile(r"(?m)^# /// script\s*$\n(?P<content>(^#(| .*)$\n)+)^# ///\s*$")
 _SIZE_LIMIT = 1_000_000
+_VERSION_RANGE = r"\s*(?:[=!~]=|===|[<>]=?)\s*\d[\w.*+!]*\s*"
+_PYTHON = re.compile(rf"{_VERSION_RANGE}(?:,{_VERSION_RANGE})*")
 _REQUIREMENT = re.compile(r"[\w./~][^\x00-\x1f\x7f]*")
 
 
@@ -169,6 +171,14 @@ class Declaration(BaseModel, extra="forbid", frozen=True):
     """Where packages come from that are not from an index: `[tool.uv.sources]`."""
     overrides: tuple[str, ...] = ()
     """Versions that hold against what the packages ask for: `override-dependencies` of `[tool.uv]`."""
+
+    @field_validator("requires_python")
+    @classmethod
+    def _are_versions(cls, text: str) -> str:
+        """Refuse the path of a program: `uv` would run it to ask for its version."""
+        if not _PYTHON.fullmatch(text):
+            raise ValueError(f"{text[:100]!r} is not a range of versions such as '>=3.11'")
+        return text
 
     @field_validator("dependencies", "overrides")
     @classmethod
