@@ -99,6 +99,9 @@ def test_a_number_says_how_it_was_altered_and_where_it_stands(pdf: Path) -> None
     assert 50 < x0 < x1 < 150 and 180 < y0 < y1 < 200
     text = "\n\n".join(TEXTS).replace("4500", "4600")
     assert finding.span is not None and text[slice(*finding.span)].startswith("4600")
+    found = checked(pdf, "\n\n".join(TEXTS).replace("4500", "4 5 0 0"))
+    assert [f.detail for f in found.findings if f.kind == "number"] == ["split digits"]
+    jsonschema.validate(found.to_json(), SCHEMA)
     (finding,) = checked(pdf, "\n\n".join(TEXTS).replace("-12.5", "12.5")).findings
     assert (finding.detail, finding.line) == ("sign", 3)
 
@@ -357,6 +360,23 @@ def test_a_folder_is_checked_summed_up_and_resumed(folders: tuple[Path, Path, Pa
     assert code == 0 and text.startswith("4 documents: ")
     lines = (out / "results.jsonl").read_text().splitlines()
     assert len(lines) == 4 + 1 + 1  # the broken line, and the document whose output is new
+
+
+@pytest.mark.browser
+def test_a_summary_breaks_no_words_on_a_phone(folders: tuple[Path, Path, Path], browser: Any) -> None:
+    pdfs, outputs, out = folders
+    run(pdfs, outputs, "--out", out, "--no-ocr")
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto((out / "index.html").as_uri())
+    for word in ("document", "producer"):
+        head = page.locator("th", has_text=re.compile(f"^{word}$")).first
+        lines = """th => {
+            const range = document.createRange();
+            range.selectNodeContents(th);
+            return range.getClientRects().length;
+        }"""
+        assert head.evaluate(lines) == 1, word
+    page.close()
 
 
 def test_a_folder_takes_no_options_of_a_single_document(folders: tuple[Path, Path, Path], pdf: Path) -> None:

@@ -76,10 +76,13 @@ def how_altered(seen: str, said: str) -> str:
     ('decimal point', 'digit')
     >>> how_altered("1234", "34"), how_altered("17", "99")
     ('lost digits', 'digits')
+    >>> how_altered("200", "2 0 0")
+    'split digits'
     """
     digits, others = (re.sub(r"\D", "", text) for text in (seen, said))
     if digits == others:
-        return "decimal point"
+        point, other = (re.sub(r"[^.,]", "", text) for text in (seen, said))
+        return "split digits" if point == other else "decimal point"
     if len(digits) == len(others):
         differing = sum(a != b for a, b in zip(digits, others, strict=True))
         return "digit" if differing == 1 else "digits"

@@ -50,7 +50,8 @@ class CheckFinding:
     numbers: int
     severity: Severity
     detail: str = ""
-    """Of a number: digit, digits, lost digits, decimal point, sign, unit or joined numbers."""
+    """Of a number: digit, digits, lost digits, split digits, decimal point, sign, unit or joined
+    numbers."""
     boxes: tuple[BoxSides, ...] = ()
     """Places on the page: left, top, right and bottom in points from its top left."""
     line: int | None = None
