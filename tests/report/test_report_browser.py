@@ -205,6 +205,16 @@ def test_skip_link_comes_first(open_page: Open, site: Path) -> None:
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
 
 
+def test_print_is_light_and_has_no_tables_on_each_other(open_page: Open, site: Path) -> None:
+    page = open_page(f"{site.as_uri()}/viewer.html#parser=good&with=poor", color_scheme="dark")
+    ready(page)
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(253, 253, 252)"
+    sides = [side.bounding_box() for side in page.locator(".three-sides > *").all()]
+    assert len(sides) == 3
+    assert all(one["y"] + one["height"] <= two["y"] for one, two in itertools.pairwise(sides))
+
+
 def test_comparison(open_page: Open, site: Path, run: Run) -> None:
     page = open_page(f"{site.as_uri()}/compare.html#a=good&b=poor")
     page.wait_for_selector("#comparison table")
@@ -216,6 +226,10 @@ def test_comparison(open_page: Open, site: Path, run: Run) -> None:
     assert "a=poor" in page.url
     failures = page.locator("#comparison tr", has_text="Failures").first.locator("td").all_inner_texts()
     assert all(re.fullmatch(r"[+−]?\d+", text) for text in failures), "counts have no decimals"
+    main = [info.label for info in run.summary().shown() if info.main]
+    assert page.locator("#comparison tbody th:visible").all_inner_texts() == main, "the others are folded"
+    page.locator("summary", has_text="More scores").click()
+    assert page.locator("#comparison tbody th:visible").count() > len(main)
     assert swapped == comparison_markdown(compare_parsers(run, "poor", "good")).splitlines()[0]
 
 

@@ -29,7 +29,10 @@ def _protocol(source: RunSource) -> dict[str, Any]:
     infos = source.summary.shown()
     primary = source.summary.info(source.summary.primary)
     columns = [
-        {"key": i.name, "label": i.label, "higher_is_better": i.higher_is_better, "digits": DIGITS[i.style]}
+        {
+            **{"key": i.name, "label": i.label, "main": i.main},
+            **{"higher_is_better": i.higher_is_better, "digits": DIGITS[i.style]},
+        }
         for i in infos
     ]
     return {

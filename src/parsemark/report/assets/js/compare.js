@@ -16,15 +16,23 @@
   // What is shown as 0 has no colour.
   const deltaClass = (difference, higher, digits = 3) => (!Number(difference.toFixed(digits)) ? "" : (difference > 0) === higher ? "delta-up" : "delta-down");
 
-  const figureTable = (data, a, b) => {
-    const rows = data.columns.filter((c) => data.figures[a]?.[c.key] != null && data.figures[b]?.[c.key] != null).map((c) => {
+  const figureTable = (data, columns, label, a, b) => {
+    const rows = columns.filter((c) => data.figures[a]?.[c.key] != null && data.figures[b]?.[c.key] != null).map((c) => {
       const [x, y] = [data.figures[a][c.key], data.figures[b][c.key]];
       return el("tr", {}, el("th", { scope: "row", class: "name" }, c.label), el("td", {}, parsemark.number(x, c.digits)), el("td", {}, parsemark.number(y, c.digits)),
         el("td", { class: deltaClass(x - y, c.higher_is_better, c.digits) }, parsemark.signed(x - y, c.digits)));
     });
-    return el("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Figures of both" }, el("table", { class: "numbers" },
+    return el("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": label }, el("table", { class: "numbers" },
       el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "name" }, "Figure"), el("th", { scope: "col" }, parsemark.foreign(a)), el("th", { scope: "col" }, parsemark.foreign(b)), el("th", { scope: "col" }, "A − B"))),
       el("tbody", {}, rows)));
+  };
+
+  // The main scores are beside the chart; the others are folded.
+  const figureTables = (data, a, b) => {
+    const others = data.columns.filter((c) => !c.main);
+    const main = figureTable(data, data.columns.filter((c) => c.main), "Main scores", a, b);
+    const more = () => el("details", {}, el("summary", {}, "More scores"), figureTable(data, others, "More scores", a, b));
+    return others.length ? [main, more()] : [main];
   };
 
   const differences = (pages, first, second) => {
@@ -122,7 +130,7 @@
     place.replaceChildren(
       el("h2", {}, "Pages"), ...bucketList(data, pages, rows, i, j),
       el("div", { class: "compare-columns" },
-        el("section", {}, el("h2", {}, "Scores"), figureTable(data, a, b)),
+        el("section", {}, el("h2", {}, "Scores"), ...figureTables(data, a, b)),
         el("section", {}, el("h2", {}, "Page by page"), parsemark.chartFigure(scatter(data, pages, some(rows), a, b), {}))));
     done();
   };
