@@ -18,3 +18,13 @@ def test_times_are_not_compared() -> None:
     row = "liteparse  0.54  0.01  0  Apache-2.0\n76 times cheaper"
     assert without_times(row) == without_times(row.replace("0.01", "0.02").replace("76", "80"))
     assert without_times(row) != without_times(row.replace("0.54", "0.55"))
+
+
+def test_what_is_printed_while_parsers_are_installed_is_not_compared() -> None:
+    installed = "rapid: 14 pages\nrapid: 14/14 pages\nliteparse: 14/14 pages\nscoring 28 outputs\n"
+    new = (
+        "rapid: 14 pages\nrapid: creating the environment\nrapid: installing rapid==2.0, x==1.0 …\n"
+        "liteparse: 14/14 pages\nrapid: 4/14 pages\nrapid: 14/14 pages\nscoring 28 outputs\n"
+    )
+    assert without_times(installed) == without_times(new)
+    assert without_times(installed) != without_times(new.replace("rapid: 14 pages", "rapid: 13 pages"))
