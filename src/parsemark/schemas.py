@@ -84,15 +84,15 @@ def _object(**keys: Any) -> Any:
 RESULTS: dict[str, ResultFormat] = {
     "summary": ResultFormat(1, "`bench --json`, `score --json`: scores and ranking by protocol.", _summaries),
     "compare": ResultFormat(1, "`compare --json`: two parsers of a run, or two runs.", _comparisons),
-    "gate": ResultFormat(1, "`gate --json`: every check, and what got worse.", _gate, {"passed": "boolean"}),
+    "gate": ResultFormat(1, "`gate --json`: every check, and the pages that got worse.", _gate, {"passed": "boolean"}),
     "choose": ResultFormat(1, "`choose --json`, and choice.json: the candidates and what to label.", _choice),
     "corpus-check": ResultFormat(
         1, "`corpus check --json`: problems of a corpus.", _check, {"is_faithful": "boolean"}
     ),
     "corpus-audit": ResultFormat(
-        1, "`corpus check --run --json`: cells that parsers contradict, scores without disputes.", _audit
+        1, "`corpus check --run --json`: true cells that parsers contradict, and scores without disputed elements.", _audit
     ),
-    "corpus-info": ResultFormat(1, "`corpus info --json`: what a corpus holds.", _info),
+    "corpus-info": ResultFormat(1, "`corpus info --json`: documents, pages and attributes of a corpus.", _info),
     "verify": ResultFormat(
         1, "`verify --json`: every check of a bundle.", _verification, {"passed": "boolean"}
     ),
@@ -170,7 +170,7 @@ _TEXTS: Json = {name: {"type": "string"} for name in ("text", "latex", "html", "
 PREDICTIONS: Json = {
     "$schema": _DRAFT,
     "title": "parsemark.predictions 1",
-    "description": "PAGE.json, DOCUMENT.json for `score`: what a parser returned, made elsewhere.",
+    "description": "Outputs made elsewhere, for `score`: PAGE.json or DOCUMENT.json.",
     "oneOf": [
         {
             "type": "object",

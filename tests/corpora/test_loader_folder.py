@@ -457,7 +457,7 @@ def test_pages_without_truth_are_said_in_a_sentence(tmp_path: Path) -> None:
     write(tmp_path / "x.p1.t1.csv", "a,b\n")
     (remark,) = load_corpus(f"folder:{tmp_path}").remarks
     assert str(remark).startswith(
-        "1 of 2 pages without truth: in no score that needs truth: x-p2. For a page"
+        "1 of 2 pages without truth: left out of scores that need truth (x-p2). For a page"
     )
 
 

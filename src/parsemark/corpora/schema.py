@@ -23,7 +23,7 @@ class Strict(BaseModel):
 
 
 class CorpusFile(Strict):
-    """`corpus.json`."""
+    """`corpus.json`: name, version, licence and hashes of a corpus."""
 
     schema_version: int = SCHEMA_VERSION
     name: str = Field(min_length=1)

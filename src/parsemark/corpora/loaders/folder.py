@@ -135,7 +135,7 @@ def _composed(name: Path | str) -> str:
 
 
 def load(path: Path) -> Corpus:
-    """Load all PDFs below the folder, or the one PDF."""
+    """Load a folder of PDFs, with truth files beside them if there are any, or one PDF."""
     remarks: list[Remark] = []
     documents, root = _documents(path, remarks), path
     if path.is_file():
@@ -204,8 +204,8 @@ def _unknown(samples: Sequence[Sample]) -> Remark | None:
         return None
     more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
     said = (
-        f"in no score that needs truth: {', '.join(ids[:_MOST_NAMED])}{more}. For a page without "
-        f"tables make a file DOCUMENT.pN.{NO_TABLES}; one that is being annotated counts once it is accepted."
+        f"left out of scores that need truth ({', '.join(ids[:_MOST_NAMED])}{more}). For a page without "
+        f"tables, create a file DOCUMENT.pN.{NO_TABLES}. A page being annotated counts once it is accepted."
     )
     return Remark(f"{len(ids)} of {counted(len(samples), 'page')} without truth", said, left_out=False)
 

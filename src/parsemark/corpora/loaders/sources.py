@@ -25,7 +25,7 @@ _OF_A_PAGE = frozenset({"layout", "rotated", "fuzzy_scan", "watermark", "colorfu
 
 
 def load(root: Path) -> Corpus:
-    """Load the documents of a corpus that lie in its `sources`."""
+    """Load the source documents (DOCX, HTML) of a generated corpus, for parsers that read them."""
     pages = load_folder(root)
     by_document: dict[str, list[Sample]] = defaultdict(list)
     for sample in pages.samples():

@@ -18,7 +18,7 @@ from parsemark.store.summary import Summary
 
 @dataclass(frozen=True)
 class AnswersProtocol(PageProtocol):
-    """Would someone get the right answer from this text?
+    """Which factual questions about a page can be answered from a parser's output.
 
     Facts come from the exact truth: values under their headers, numbers and names in their sentences, what
     comes before what, headings, formulas, captions, and what must not be there. They are looked up, never

@@ -1,1 +1,1 @@
-"""What the page itself says against an output, without any truth."""
+"""Agreement of outputs with the text and pictures of the PDF, without truth."""

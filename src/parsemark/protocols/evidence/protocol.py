@@ -32,7 +32,7 @@ MAX_FINDINGS = 500  # of a page; the figures count all of them
 
 @dataclass(frozen=True)
 class EvidenceProtocol(PageProtocol):
-    """What the page itself says, without any truth.
+    """Agreement of outputs with the text and pictures of the PDF; needs no truth.
 
     Every word that can be seen on a page is looked for in the output: kept, joined, split, altered, moved or
     lost. Every word of the output is looked for on the page: doubled, invented, or hidden there:

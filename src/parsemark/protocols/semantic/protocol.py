@@ -14,7 +14,7 @@ from parsemark.store.summary import Summary
 
 @dataclass(frozen=True)
 class SemanticProtocol(SemanticOptions):
-    """Score tables of pages from 0 to 10; `SemanticOptions` says how."""
+    """Tables scored from 0 to 10 by a rule or by a language model."""
 
     def score_page(
         self, truth: Page | None, prediction: Prediction, page_text: str | None = None

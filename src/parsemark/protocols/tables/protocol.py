@@ -25,7 +25,7 @@ Scope = Literal["page", "document"]
 
 @dataclass(frozen=True)
 class TablesProtocol(PageProtocol):
-    """End-to-end table extraction.
+    """End-to-end table extraction: detection and content together.
 
     Args:
         metrics: Specs of the metrics that score matched pairs.

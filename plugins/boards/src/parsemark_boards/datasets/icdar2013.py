@@ -163,17 +163,17 @@ def _number(element: etree._Element, name: str, path: Path) -> float:
 
 
 def load(root: Path) -> Corpus:
-    """Load the corpus with the first annotation of each document."""
+    """Load the ICDAR 2013 table competition, with the first annotation of each document."""
     return _load(root, "icdar2013", alternates=False)
 
 
 def load_alternates(root: Path) -> Corpus:
-    """Load the corpus with the second annotation where a document has one."""
+    """Load the ICDAR 2013 table competition, with the second annotation where there is one."""
     return _load(root, "icdar2013-alternates", alternates=True)
 
 
 def load_uncorrected(root: Path) -> Corpus:
-    """Load the corpus as it was published, without any correction, to audit it."""
+    """Load the ICDAR 2013 table competition as published, without corrections, to audit it."""
     return _load(root, "icdar2013-uncorrected", alternates=False, corrected=False)
 
 

@@ -30,7 +30,9 @@ _CATEGORIES = {
 
 
 def load(root: Path) -> Corpus:
-    """Load the corpus; every block of the ground truth becomes an element."""
+    """Load pdf-parse-bench: synthetic one-page PDFs with text, formulas and tables.
+
+    Every block of the ground truth becomes an element."""
     remarks: list[Remark] = []
     truths = files_inside(
         require_inside(root, root / "ground_truth"), "*.json", remarks, of="a folder of pdf-parse-bench"

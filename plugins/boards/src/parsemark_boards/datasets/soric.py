@@ -50,7 +50,9 @@ class _PageFiles:
 
 
 def load(root: Path) -> Corpus:
-    """Load the dataset; `len()` of it is what was found, whatever a paper says."""
+    """Load one of the table datasets of Soric et al.
+
+    Its `len()` is the number of pages in the folder, which may differ from the paper."""
     remarks: list[Remark] = []
     pages = _pages(root, remarks)
     if not pages:

@@ -28,7 +28,9 @@ from parsemark_boards.truth_model import read_truth
 
 
 def load(root: Path) -> Corpus:
-    """Load the pages of `reference.json`; one that the benchmark could not read is left out."""
+    """Load DP-Bench: pages with text, tables and boxes.
+
+    Pages that the benchmark's own program cannot read are left out."""
     remarks: list[Remark] = []
     folder = root / "dataset" if (root / "dataset" / "reference.json").is_file() else root
     path = folder / "reference.json"

@@ -34,7 +34,7 @@ _PAGE_MARK = re.compile(r"[ \t]*<!--\s*/?(?:header|footer|page(?:[ _-]?\w{1,12})
 
 @dataclass(frozen=True)
 class GetomniProtocol(MeasuredProtocol):
-    """Text similarity, and accuracy of JSON where a page has true JSON and an output is JSON.
+    """Text similarity, and accuracy of extracted JSON, as getomni's benchmark computes them.
 
     Args:
         ignore_cases: Compare values of objects in upper case; not so in the published runs.

@@ -42,7 +42,7 @@ MAX_MARKS = 100_000_000
 
 @dataclass(frozen=True)
 class MarkerProtocol(MeasuredProtocol):
-    """Blocks of the truth looked for in the page, and their order, as marker's own benchmark does it.
+    """Text of each true block, and their order, as marker's benchmark scores them.
 
     Args:
         unfound_in_order: Blocks that are not found stand at position 0 and so in perfect order, as upstream

@@ -49,7 +49,7 @@ BOOTSTRAP_SEED = 0
 
 @dataclass(frozen=True)
 class OlmocrProtocol(FactsProtocol):
-    """Every test of olmOCR-bench is passed or not; the score is the mean of the groups' shares.
+    """Share of olmOCR-bench's tests that pass, as a mean over its groups.
 
     The options are known defects of the benchmark, as they are by default; see `docs/olmocr.md`.
 

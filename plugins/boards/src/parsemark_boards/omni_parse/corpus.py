@@ -32,7 +32,9 @@ _MAX_NAME = 500
 
 
 def load(root: Path) -> Corpus:
-    """Load the tests of the folder; one that upstream would refuse costs itself."""
+    """Load Omni Parse Bench: documents with yes/no tests of their content.
+
+    Tests that the benchmark would refuse are left out."""
     remarks: list[Remark] = []
     gold = files_inside(
         require_inside(root, root / "gold"), "*.json", remarks, of="a folder of Omni Parse Bench"

@@ -43,7 +43,7 @@ _OTHERS = {"no_truth": "unsupported", "metric_failed": "error"}
 
 @dataclass(frozen=True)
 class OmniParseProtocol(FactsProtocol):
-    """Every test of Omni Parse Bench is passed or not; the headline is the mean of the families' shares.
+    """Share of Omni Parse Bench's tests that pass, as a mean over its families.
 
     Args:
         version: Release of omni-parse-bench whose rules apply. In 0.2.0, tests of layout do not count for a

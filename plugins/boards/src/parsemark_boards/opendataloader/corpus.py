@@ -24,7 +24,9 @@ from parsemark_boards.truth_model import read_truth
 
 
 def load(root: Path) -> Corpus:
-    """Load each page's Markdown, with its elements where `reference.json` has them.
+    """Load opendataloader-bench: the true Markdown of each page.
+
+    Pages that are in `reference.json` also have elements.
 
     A page that the benchmark could not read is left out.
     """

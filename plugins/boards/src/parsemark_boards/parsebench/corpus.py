@@ -41,7 +41,9 @@ class NumberedRule(NamedTuple):
 
 
 def load(root: Path) -> Corpus:
-    """Load the rules of the folder; a line that cannot be read is left out."""
+    """Load ParseBench: documents with rules about tables, charts, text and layout.
+
+    Lines that cannot be read are left out."""
     remarks: list[Remark] = []
     paths = files_inside(root, "*.jsonl", remarks, of="a folder of ParseBench", deep=False)
     rules: dict[str, list[NumberedRule]] = {}

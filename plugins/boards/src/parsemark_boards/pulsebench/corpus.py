@@ -14,6 +14,6 @@ from parsemark_boards.reference_pages import one_table_corpus
 
 
 def load(root: Path) -> Corpus:
-    """Load one table for each file."""
+    """Load PulseBench-Tab: pages with one table each."""
     truths = root / "ground_truth" if (root / "ground_truth").is_dir() else root
     return one_table_corpus("pulsebench-tab", "PulseBench-Tab", root, truths, root, (HTML, TrueTable))

@@ -28,7 +28,9 @@ TrueTable = Annotated[str, AfterValidator(_check_table)]
 
 @dataclass(frozen=True)
 class PulsebenchProtocol(MeasuredProtocol):
-    """T-LAG of a page's only table, with pages without output as 0 and, as upstream has it, left out."""
+    """T-LAG of a page's only table, as PulseBench-Tab computes it.
+
+    There are two means: pages without output count as 0, or, as in the benchmark, are left out."""
 
     name: ClassVar[str] = "pulsebench-tab"
     title: ClassVar[str] = "PulseBench-Tab: T-LAG of tables"

@@ -24,7 +24,7 @@ TRACK = "puredocbench_track"  # attribute of pages
 
 @dataclass(frozen=True)
 class PureDocBenchProtocol(OmniDocBenchPages):
-    """The Overall of each track and their mean, as PureDocBench's leaderboard has them."""
+    """Overall score of each track, and their mean, as on PureDocBench's leaderboard."""
 
     name: ClassVar[str] = "puredocbench"
     title: ClassVar[str] = "PureDocBench: three tracks"

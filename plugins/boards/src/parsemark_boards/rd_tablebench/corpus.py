@@ -14,7 +14,7 @@ from parsemark_boards.reference_pages import one_table_corpus
 
 
 def load(root: Path) -> Corpus:
-    """Load one table for each file."""
+    """Load RD-TableBench: pages with one table each."""
     folder = root / "rd-tablebench" if (root / "rd-tablebench").is_dir() else root
     return one_table_corpus(
         "rd-tablebench", "RD-TableBench", root, folder / "groundtruth", folder, (HTML, TrueTable)

@@ -97,7 +97,7 @@ class TrueElement(TruthModel):
 
 @dataclass(frozen=True)
 class ScoreBenchProtocol(MeasuredProtocol):
-    """Text, tokens, kinds of elements and tables of pages, as SCORE computes them.
+    """Text, tokens, element types and tables of pages, as SCORE-Bench computes them.
 
     Args:
         no_tables_left_out: A page whose tables were all missed counts for detection alone, as upstream has

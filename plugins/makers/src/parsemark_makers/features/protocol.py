@@ -195,7 +195,9 @@ def _shown(spelling: Spelling) -> str:
 
 @dataclass(frozen=True)
 class FeaturesProtocol(FactsProtocol):
-    """Score strikethrough, footnotes, columns, merged headers, …: `plugins/makers/docs/features.md`."""
+    """Features of pages: strikethrough, footnotes, columns, merged headers and more.
+
+    `plugins/makers/docs/features.md` describes each."""
 
     name: ClassVar[str] = "features"
     title: ClassVar[str] = "Feature matrix"
