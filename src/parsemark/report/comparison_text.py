@@ -183,7 +183,7 @@ def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
         lines += ["", f"| pages | {' | '.join(heads)} |", f"|---|{'---:|' * len(heads)}"]
         for parser, counts in result.buckets.items():
             lines.append(f"| {markdown_cell(parser)} | {' | '.join(f'{n:,}' for n in counts.values())} |")
-    lines += ["", "| | parser | check | found | allowed |", "|---|---|---|---|---|"]
+    lines += ["", "| | parser | check | result | allowed |", "|---|---|---|---|---|"]
     for check in sorted(result.checks, key=lambda c: c.passed):
         cells = (check.parser, check.name, check.found, check.allowed)
         lines.append(f"| {'✓' if check.passed else '✗'} | {' | '.join(map(markdown_cell, cells))} |")

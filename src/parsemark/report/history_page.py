@@ -157,10 +157,10 @@ def history_markdown(history: History, width: int | None = None) -> str:
             said = (f"{label} {value}" for label, value in zip(part["labels"], own, strict=True))
             lines += [f"{version}: {'; '.join(said)}", ""]
     if part["steps"]:
-        lines += ["Real steps (5 % over all versions and figures together):", ""]
+        lines += ["Significant changes (5 % error rate over all versions and scores together):", ""]
         lines += [f"- {words}" for words in part["steps"]]
     else:
-        lines.append("No step is beyond chance (5 % over all versions and figures together).")
+        lines.append("No change is significant (5 % error rate over all versions and scores together).")
     for change in part["changes"]:
         named = ", ".join(f"`{sample}` {values}" for sample, values, _ in change["pages"])
         named += f" and {change['n_more']} more" if change["n_more"] else ""

@@ -105,7 +105,7 @@ def gate_runs(
         raise UsageError(f"{new.path} has no parser {name!r}; it has: {', '.join(known)}.")
     info = side.summary.info(side.summary.primary)
     rule = side.summary.settings.get("match")
-    notes = [f"Figures of {side.summary.protocol}" + (f", matched by {rule}." if rule else ".")]
+    notes = [f"Scores of protocol {side.summary.protocol}" + (f", matched by {rule}." if rule else ".")]
     if old is None:
         wanted = [name.removeprefix(f"{info.label}: ") for name in limits.needing_both(info)]
         wanted = [name for name in wanted if name not in (BEYOND_CHANCE, WORSE)]

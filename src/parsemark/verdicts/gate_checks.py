@@ -38,15 +38,15 @@ MIN_CHANGE = 0.005  # of a page's score; less is neither worse nor better
 _BALANCE = f"≤ {OFFSET} × better"
 QUESTIONS = {
     BEYOND_CHANCE: "would other documents like these show a drop, too?",
-    _PLAIN: "how much worse is the figure on these very pages? Exact; chance plays no part.",
-    LOST: "which true tables were found before and are not found now?",
-    WORSE: f"did more pages get worse than {OFFSET} times those that got better? Outputs that are the same "
-    "byte for byte and failing pages are left out.",
-    ERRORS: "which types of errors rose on pages that did not get better?",
-    _PAGE_DROP: "how much worse is the page that lost most? Exact.",
-    _FAILING: "which pages fail, or return nothing, that did not before? Exact.",
-    "CPU time": "is it slower than allowed, and slower at all beyond the noise of timing?",
-    "peak memory": "does it take more memory than allowed, and more at all beyond the noise?",
+    _PLAIN: "how much lower is the score on exactly these pages, significant or not?",
+    LOST: "which true tables did the old run find and the new one miss?",
+    WORSE: f"did more than {OFFSET} times as many pages get worse as got better? Identical outputs and "
+    "failing pages are left out.",
+    ERRORS: "which types of errors became more frequent on pages that did not improve?",
+    _PAGE_DROP: "how far did the score of the worst page drop?",
+    _FAILING: "which pages newly fail or return nothing? Without an old run, all such pages count.",
+    "CPU time": "is it slower than allowed, and is the slowdown larger than the noise of timing?",
+    "peak memory": "does it need more memory than allowed, and is the increase larger than the noise?",
 }
 """What each check asks, by the end of its name."""
 

@@ -146,8 +146,8 @@ def _better_elsewhere(summary: Summary) -> list[str]:
     ahead = [k for k in best_on_kinds(summary) if abs(k.score - k.overall) >= WEAK_BY * top]
     ahead.sort(key=lambda k: (-abs(k.score - k.overall), -k.n))
     return [
-        f"On pages with {k.attribute} {k.value} ({k.n} {k.unit}), {k.parser} scores higher: {k.score:.2f} vs "
-        f"{k.overall:.2f}."
+        f"On pages of type “{k.attribute}: {k.value}” ({k.n} {k.unit}), {k.parser} scores higher: "
+        f"{k.score:.2f} vs {k.overall:.2f}."
         for k in ahead[:_MOST_KINDS]
     ]
 
@@ -162,7 +162,8 @@ def _fails_on(summary: Summary, best: str, records: Sequence[ParseRecord]) -> li
             continue
         behind = sign * (overall - figure.value)
         if behind >= WEAK_BY * (info.top or 1.0):
-            found.append((behind, f"{part.attribute} {part.value} ({figure.value:.2f})"))
+            words = f"{part.scope}s of type “{part.attribute}: {part.value}” ({figure.value:.2f})"
+            found.append((behind, words))
     weakest = [words for _, words in sorted(found, reverse=True)[:2]]
     failed = sum(r.parser == best and r.status != "ok" for r in records)
     said = [f"It scores lowest on {listed(weakest)}."] if weakest else []

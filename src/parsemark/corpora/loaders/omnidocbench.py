@@ -47,7 +47,8 @@ _TYPES = {"category_type": str | float, "anno_id": str | float, "order": float, 
 def load(path: Path) -> Corpus:
     """Load OmniDocBench: whole pages with text, formulas, tables and reading order.
 
-    The path is the annotation file, or a folder with one such file."""
+    The path is the annotation file, or a folder with one such file.
+    """
     files = [path] if path.is_file() else files_inside(path, "*.json", deep=False)
     if len(files) != 1:
         raise CorpusError(f"{path} contains {len(files)} JSON files; give the annotation file itself.")

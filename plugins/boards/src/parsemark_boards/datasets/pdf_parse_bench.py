@@ -32,7 +32,8 @@ _CATEGORIES = {
 def load(root: Path) -> Corpus:
     """Load pdf-parse-bench: synthetic one-page PDFs with text, formulas and tables.
 
-    Every block of the ground truth becomes an element."""
+    Every block of the ground truth becomes an element.
+    """
     remarks: list[Remark] = []
     truths = files_inside(
         require_inside(root, root / "ground_truth"), "*.json", remarks, of="a folder of pdf-parse-bench"

@@ -93,7 +93,8 @@ def _number(element: etree._Element | None, path: Path) -> float:
 def load(root: Path) -> Corpus:
     """Load PubTables-1M: tables of scientific articles, as page pictures.
 
-    All annotation files below the folder are read."""
+    All annotation files below the folder are read.
+    """
     remarks: list[Remark] = []
     files = files_inside(root, "*.xml", remarks, of="a folder of PubTables-1M")
     ids = SampleIds()

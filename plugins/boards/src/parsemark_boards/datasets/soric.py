@@ -52,7 +52,8 @@ class _PageFiles:
 def load(root: Path) -> Corpus:
     """Load one of the table datasets of Soric et al.
 
-    Its `len()` is the number of pages in the folder, which may differ from the paper."""
+    Its `len()` is the number of pages in the folder, which may differ from the paper.
+    """
     remarks: list[Remark] = []
     pages = _pages(root, remarks)
     if not pages:

@@ -30,7 +30,8 @@ from parsemark_boards.truth_model import read_truth
 def load(root: Path) -> Corpus:
     """Load DP-Bench: pages with text, tables and boxes.
 
-    Pages that the benchmark's own program cannot read are left out."""
+    Pages that the benchmark's own program cannot read are left out.
+    """
     remarks: list[Remark] = []
     folder = root / "dataset" if (root / "dataset" / "reference.json").is_file() else root
     path = folder / "reference.json"

@@ -19,7 +19,8 @@ from parsemark_boards.omnidocbench_pages import omnidocbench_samples, with_attri
 def load(path: Path) -> Corpus:
     """Load MDPBench: pages in seventeen languages, digital and photographed.
 
-    Photographs and the page that they show count as one document."""
+    Photographs and the page that they show count as one document.
+    """
     corpus = omnidocbench_samples(path)
     samples = [_sample(sample) for sample in corpus.samples()]
     return Corpus.of(

@@ -33,7 +33,8 @@ FactsByPage = dict[tuple[str, int], list[Fact]]
 def load(root: Path) -> Corpus:
     """Load olmOCR-bench: pages with yes/no tests of their content.
 
-    Tests that the benchmark would refuse are left out."""
+    Tests that the benchmark would refuse are left out.
+    """
     remarks: list[Remark] = []
     tests = _tests(root, remarks)
     found = files_inside(require_inside(root, root / "pdfs"), "*.pdf", remarks)

@@ -34,7 +34,8 @@ _MAX_NAME = 500
 def load(root: Path) -> Corpus:
     """Load Omni Parse Bench: documents with yes/no tests of their content.
 
-    Tests that the benchmark would refuse are left out."""
+    Tests that the benchmark would refuse are left out.
+    """
     remarks: list[Remark] = []
     gold = files_inside(
         require_inside(root, root / "gold"), "*.json", remarks, of="a folder of Omni Parse Bench"

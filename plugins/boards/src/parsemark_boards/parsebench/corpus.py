@@ -43,7 +43,8 @@ class NumberedRule(NamedTuple):
 def load(root: Path) -> Corpus:
     """Load ParseBench: documents with rules about tables, charts, text and layout.
 
-    Lines that cannot be read are left out."""
+    Lines that cannot be read are left out.
+    """
     remarks: list[Remark] = []
     paths = files_inside(root, "*.jsonl", remarks, of="a folder of ParseBench", deep=False)
     rules: dict[str, list[NumberedRule]] = {}

@@ -30,7 +30,8 @@ TrueTable = Annotated[str, AfterValidator(_check_table)]
 class PulsebenchProtocol(MeasuredProtocol):
     """T-LAG of a page's only table, as PulseBench-Tab computes it.
 
-    There are two means: pages without output count as 0, or, as in the benchmark, are left out."""
+    There are two means: pages without output count as 0, or, as in the benchmark, are left out.
+    """
 
     name: ClassVar[str] = "pulsebench-tab"
     title: ClassVar[str] = "PulseBench-Tab: T-LAG of tables"

@@ -20,7 +20,8 @@ from parsemark_boards.puredocbench.protocol import TRACK, TRACKS
 def load(root: Path) -> Corpus:
     """Load PureDocBench: the same pages clean, digitally degraded and photographed.
 
-    Tracks without a file are left out."""
+    Tracks without a file are left out.
+    """
     files = {track: root / f"{track}.json" for track in TRACKS}
     files = {track: require_inside(root, file) for track, file in files.items() if file.is_file()}
     there = {track: omnidocbench_samples(file) for track, file in files.items()}

@@ -197,7 +197,8 @@ def _shown(spelling: Spelling) -> str:
 class FeaturesProtocol(FactsProtocol):
     """Features of pages: strikethrough, footnotes, columns, merged headers and more.
 
-    `plugins/makers/docs/features.md` describes each."""
+    `plugins/makers/docs/features.md` describes each.
+    """
 
     name: ClassVar[str] = "features"
     title: ClassVar[str] = "Feature matrix"
