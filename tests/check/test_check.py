@@ -124,6 +124,15 @@ def test_a_folder_of_pages_is_read_by_the_numbers_in_its_names(pdf: Path, tmp_pa
         pm.check(pdf, tmp_path, ocr="off")
 
 
+def test_of_a_folder_of_many_outputs_the_one_with_the_name_of_the_pdf_is_checked(
+    pdf: Path, tmp_path: Path
+) -> None:
+    (tmp_path / f"{pdf.stem}.md").write_text("\n\n".join(TEXTS))
+    for number in range(1, len(TEXTS)):
+        (tmp_path / f"other-{number}.md").write_text("of another document")
+    assert not pm.check(pdf, tmp_path, ocr="off").findings
+
+
 def _docling() -> dict[str, Any]:
     texts = [
         {

@@ -28,7 +28,7 @@ from parsemark.verdicts.check.numbers import (
     is_letter_spaced,
     joined_numbers,
 )
-from parsemark.verdicts.check.outputs import GivenOutput, GivenPage, read_output_of
+from parsemark.verdicts.check.outputs import GivenOutput, GivenPage, output_of, read_output_of
 from parsemark.verdicts.check.pages import PagePart, split_into_pages
 from parsemark.verdicts.check.regions import PageRegions
 from parsemark.verdicts.check.report import (
@@ -96,6 +96,8 @@ def _check(
     pdf: Path, output: str | Path | bytes, ocr: bool, separator: str | None, certain: float
 ) -> PdfCheck:
     n_pages = count_pages(pdf)
+    if not isinstance(output, bytes) and Path(output).is_dir():  # perhaps of outputs of many documents
+        output = output_of(Path(output), Path(pdf.name)) or output
     given = read_output_of(output, n_pages, separator)
     name = "output" if isinstance(output, bytes) else str(output)
     if not any(_text_of(page.prediction).strip() for page in given.pages):

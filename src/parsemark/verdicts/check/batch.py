@@ -16,15 +16,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from parsemark.errors import ParsemarkError, UsageError
-from parsemark.formats.found_table import SUFFIXES
 from parsemark.pdf import made_with
 from parsemark.system import make_folder
 from parsemark.system.files import locked_folder
 from parsemark.verdicts.check import check
+from parsemark.verdicts.check.outputs import output_of
 from parsemark.verdicts.check.report import KINDS, SCHEMA_VERSION, Limit, PdfCheck
 
 RESULTS = "results.jsonl"
-_SUFFIXES = (*SUFFIXES, ".json", ".jsonl", "_content_list.json", "_middle.json")
 _NEEDED = ("kind", "page", "text", "output", "words", "numbers", "severity")
 """Of a stored finding, what limits look at."""
 _WORST = 100
@@ -121,16 +120,6 @@ def _ends_with_newline(path: Path) -> bool:
     with path.open("rb") as file:
         file.seek(-1, 2)
         return file.read(1) == b"\n"
-
-
-def output_of(outputs: Path, name: Path) -> Path | None:
-    """Return the output of a PDF: a file of its name, or a folder; None if there is none."""
-    base = outputs / name.with_suffix("")
-    places = [base.with_name(base.name + suffix) for suffix in _SUFFIXES]
-    places += [outputs / name.with_name(name.name + suffix) for suffix in _SUFFIXES]
-    inside = outputs.resolve()
-    found = (place for place in (*places, base) if place.exists())
-    return next((place for place in found if place.resolve().is_relative_to(inside)), None)
 
 
 def _key(pdf: Path, output: Path | None, options: str) -> str:

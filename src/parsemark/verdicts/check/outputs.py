@@ -24,6 +24,8 @@ _PAGE = (
 )
 """How names of files tell pages; the first that fits counts."""
 _MOST_FILES = 100_000
+_NAMED = (*SUFFIXES, ".json", ".jsonl", "_content_list.json", "_middle.json")
+"""Endings of the output of a document, behind its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,16 @@ class GivenOutput:
     def is_whole(self) -> bool:
         """Return whether it does not say which page its texts are of."""
         return len(self.pages) == 1 and self.pages[0].number is None
+
+
+def output_of(outputs: Path, name: Path) -> Path | None:
+    """Return the output of a PDF: a file of its name, or a folder; None if there is none."""
+    base = outputs / name.with_suffix("")
+    places = [base.with_name(base.name + suffix) for suffix in _NAMED]
+    places += [outputs / name.with_name(name.name + suffix) for suffix in _NAMED]
+    inside = outputs.resolve()
+    found = (place for place in (*places, base) if place.exists())
+    return next((place for place in found if place.resolve().is_relative_to(inside)), None)
 
 
 def read_output_of(output: str | Path | bytes, n_pages: int, separator: str | None = None) -> GivenOutput:
