@@ -73,6 +73,18 @@ def _verification() -> Any:
     return _object(bundle=str, checks=list[BundleCheck], notes=list[str])
 
 
+def _names() -> Any:
+    from parsemark.available import Available
+
+    return _object(names=list[Available])
+
+
+def _installed() -> Any:
+    from parsemark.setup_calls import Installed
+
+    return _object(parts=list[Installed])
+
+
 def _object(**keys: Any) -> Any:
     """Return the type of an object with these keys."""
     from pydantic import create_model
@@ -84,20 +96,32 @@ def _object(**keys: Any) -> Any:
 RESULTS: dict[str, ResultFormat] = {
     "summary": ResultFormat(1, "`bench --json`, `score --json`: scores and ranking by protocol.", _summaries),
     "compare": ResultFormat(1, "`compare --json`: two parsers of a run, or two runs.", _comparisons),
-    "gate": ResultFormat(1, "`gate --json`: every check, and the pages that got worse.", _gate, {"passed": "boolean"}),
+    "gate": ResultFormat(
+        1, "`gate --json`: every check, and the pages that got worse.", _gate, {"passed": "boolean"}
+    ),
     "choose": ResultFormat(1, "`choose --json`, and choice.json: the candidates and what to label.", _choice),
     "corpus-check": ResultFormat(
         1, "`corpus check --json`: problems of a corpus.", _check, {"is_faithful": "boolean"}
     ),
     "corpus-audit": ResultFormat(
-        1, "`corpus check --run --json`: true cells that parsers contradict, and scores without disputed elements.", _audit
+        1,
+        "`corpus check --run --json`: cells that parsers contradict, and scores without disputed elements.",
+        _audit,
     ),
-    "corpus-info": ResultFormat(1, "`corpus info --json`: documents, pages and attributes of a corpus.", _info),
+    "corpus-info": ResultFormat(
+        1, "`corpus info --json`: documents, pages and attributes of a corpus.", _info
+    ),
     "verify": ResultFormat(
         1, "`verify --json`: every check of a bundle.", _verification, {"passed": "boolean"}
     ),
+    "list": ResultFormat(
+        1, "`list --json`, `parsers list --json`: names, with a summary and labelled details.", _names
+    ),
+    "doctor": ResultFormat(1, "`doctor --json`: optional libraries and programs.", _installed),
 }
 """The formats of results, by kind."""
+_LISTS = {"summary": "summaries", "list": "names", "doctor": "parts"}
+"""Kinds whose result is a list, and the key of that list."""
 
 
 def as_json(kind: str, result: Any) -> Json:
@@ -106,8 +130,8 @@ def as_json(kind: str, result: Any) -> Json:
 
     form = RESULTS[kind]
     data: Any = result
-    if kind == "summary":
-        data = {"summaries": list(result)}
+    if kind in _LISTS:
+        data = {_LISTS[kind]: list(result)}
     elif kind == "verify":
         data = {key: getattr(result, key) for key in ("bundle", "checks", "notes")}
     # NaN and infinities are null: JSON has no other word for them.

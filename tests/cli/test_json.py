@@ -25,6 +25,10 @@ def test_each_is_a_json_schema(name: str) -> None:
         ("compare", ["compare", "{run}", "--old", "{run}"]),
         ("gate", ["gate", "{run}", "--old", "{run}"]),
         ("corpus-info", ["corpus", "info", "demo"]),
+        ("list", ["list", "protocols"]),
+        ("list", ["list", "metrics", "teds"]),
+        ("list", ["parsers", "list"]),
+        ("doctor", ["doctor"]),
     ],
 )
 def test_a_result_follows_its_schema(kind: str, words: list[str], tmp_path: Path) -> None:

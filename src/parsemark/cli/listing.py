@@ -9,7 +9,8 @@ import typer
 from typer import Argument
 
 from parsemark import schemas, setup_calls
-from parsemark.cli.printing import is_quiet, plain_console, plain_table
+from parsemark.cli import options as opt
+from parsemark.cli.printing import is_quiet, plain_console, plain_table, say_json
 
 _DEFAULT = "parsemark"
 
@@ -23,6 +24,8 @@ def list_names(
         ),
     ] = None,
     name: Annotated[str | None, Argument(metavar="[NAME]", help="Name to describe in full.")] = None,
+    *,
+    as_json: opt.Json = False,
 ) -> None:
     """List names to use in commands: metrics, protocols, corpora, parsers, makers, judges, JSON Schemas.
 
@@ -36,6 +39,9 @@ def list_names(
     Example: parsemark list metrics teds
     """
     entries = setup_calls.list_(kind, name)
+    if as_json:
+        say_json("list", entries)
+        return
     if kind is None:
         counts = [(entry.name, entry.summary, f"parsemark list {entry.name}") for entry in entries]
         plain_console().print(plain_table(("kind", "", "list them with"), counts, words=3))

@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from parsemark import setup_calls
 from parsemark.cli import options as opt
-from parsemark.cli.printing import is_quiet, is_verbose, plain_console, plain_table
+from parsemark.cli.printing import is_quiet, is_verbose, plain_console, plain_table, say_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,13 +30,16 @@ parsers = typer.Typer(
 
 
 @parsers.command("list", cls=opt.Command)
-def list_parsers() -> None:
+def list_parsers(*, as_json: opt.Json = False) -> None:
     """List the parsers: licence, output, requirements, and whether each can run here.
 
     `parsemark list parsers` has one line about each; `parsemark doctor` is about libraries and programs.
 
     Example: parsemark parsers list
     """
+    if as_json:
+        say_json("list", setup_calls.parsers_list())
+        return
     if is_quiet():
         for entry in setup_calls.parsers_list():
             typer.echo(entry.name)

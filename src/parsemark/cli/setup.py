@@ -8,8 +8,7 @@ from typer import Option
 
 from parsemark import api, setup_calls
 from parsemark.cli import options as opt
-from parsemark.cli.printing import is_quiet, plain_console, plain_table
-from parsemark.plain_words import counted
+from parsemark.cli.printing import is_quiet, plain_console, plain_table, say_json
 
 
 def init(
@@ -33,7 +32,7 @@ def init(
     typer.echo(f"{out}: edit it, then run: parsemark bench")
 
 
-def doctor() -> None:
+def doctor(*, as_json: opt.Json = False) -> None:
     """Show which libraries and programs are installed, and what each missing one would enable.
 
     `parsemark parsers list` shows the parsers, and `parsemark list` the names to use in commands.
@@ -42,13 +41,18 @@ def doctor() -> None:
     """
     from rich.text import Text
 
+    parts = setup_calls.doctor()
+    if as_json:
+        say_json("doctor", parts)
+        return
     console, rows, missing = plain_console(), [], 0
-    for item in setup_calls.doctor():
+    for item in parts:
         missing += not item.found
         mark = Text("✓", "green") if item.found else Text("–", "yellow")
         name = f"{item.name} {item.version}".strip()
         rows.append((mark, name, item.enables, "" if item.found else item.install))
-    console.print(f"Missing: {counted(missing, 'optional thing')}." if missing else "Everything is here.")
+    lack = f"{missing} of {len(parts)} optional libraries and programs are missing."
+    console.print(lack if missing else "Nothing is missing.")
     if not is_quiet():
         console.print()
         console.print(plain_table(("", "what", "enables", "how to get it"), rows, words=4))
