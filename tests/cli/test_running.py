@@ -116,3 +116,12 @@ def test_a_full_output_and_a_width_of_nothing_end_in_words() -> None:
         check=True,
     )
     assert "C++ kernel" in shown.stdout
+
+
+def test_only_commands_that_have_strict_offer_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_pdf(tmp_path / "report.pdf", (595, 842), (595, 842))
+    (tmp_path / "report.md").write_text("one part")
+    running.load(str(tmp_path))
+    assert "1 part of" in (err := capsys.readouterr().err) and "--strict" not in err
+    running.load(str(tmp_path), strict=False)
+    assert "With --strict, the command fails." in capsys.readouterr().err

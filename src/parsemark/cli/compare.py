@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -14,6 +15,9 @@ from parsemark.cli import options as opt
 from parsemark.cli.printing import answer, is_verbose, say_json
 from parsemark.errors import UsageError
 from parsemark.system.files import write_text
+
+if TYPE_CHECKING:
+    from parsemark.api import Run
 
 
 def compare(
@@ -73,8 +77,9 @@ def gate(
         list[str] | None,
         Option(
             "--min",
-            metavar="SCORE=VALUE",
-            help="Required score: a minimum, or a maximum where lower is better; repeatable.",
+            metavar="[SCORE=]VALUE",
+            help="Required score: a minimum, or a maximum where lower is better; repeatable. A single value "
+            "is for the primary score.",
         ),
     ] = None,
     max_drop: Annotated[
@@ -149,8 +154,8 @@ def gate(
         typer.echo(f"The baseline {old} does not exist yet: only fixed limits are checked.", err=True)
     if wrong := [path for path in outs or () if path.suffix not in (".md", ".xml")]:
         raise UsageError(f"--out {wrong[0]}: the name must end in .md (Markdown) or .xml (JUnit).")
-    result = opt.fill(api.gate, locals(), minimum=_values(minimum or ()))
     opened = api.open_run(run)
+    result = opt.fill(api.gate, locals(), minimum=_values(minimum or (), opened, protocol))
     text = gate_markdown(result, report_link(opened, link))
     if as_json:
         say_json("gate", result)
@@ -170,12 +175,14 @@ def gate(
         typer.echo(f"Baseline: {save}", err=as_json)
 
 
-def _values(pairs: list[str] | tuple[str, ...]) -> dict[str, float]:
+def _values(pairs: Sequence[str], run: Run, protocol: str | None) -> dict[str, float]:
+    """Return the required values by score; a value alone is for the primary score of the protocol."""
     values = {}
     for pair in pairs:
-        name, _, text = pair.partition("=")
+        name, _, text = pair.rpartition("=")
         try:
-            values[name.strip()] = float(text)
+            value = float(text)
+            values[name.strip() or run.summary(protocol).primary] = value
         except ValueError as error:
             raise UsageError(f"--min {pair}: give a score and a number, as in te_f1_con=0.7.") from error
     return values

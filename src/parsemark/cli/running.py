@@ -112,15 +112,19 @@ def say_remarks(remarks: Iterable[object], console: Console) -> None:
         say(console, warning(str(remark)))
 
 
-def load(spec: str, *, strict: bool = False) -> Corpus:
-    """Return the corpus that was named; what was left out of it, or looks wrong, is said on standard
-    error.
+def load(spec: str, *, strict: bool | None = None) -> Corpus:
+    """Return the corpus of a spec, and print its warnings on standard error.
+
+    Args:
+        spec: The corpus, as commands take it.
+        strict: Whether unreadable parts are an error; None for commands without that option.
     """
-    corpus = api.open_corpus(spec, strict=strict)
+    corpus = api.open_corpus(spec, strict=bool(strict))
     remarks: list[object] = [*corpus.remarks]
     if corpus.left_out:
         parts = counted(len(corpus.left_out), "part")
-        remarks.append(f"{parts} of {spec} cannot be used; `--strict` refuses that.")
+        hint = "" if strict is None else " With --strict, the command fails."
+        remarks.append(f"{parts} of {spec} cannot be used.{hint}")
     say_remarks(remarks, plain_console(stderr=True))
     return corpus
 
