@@ -47,6 +47,8 @@ MANIFEST = "manifest.json"
 """File that makes a folder a run."""
 CHOICE = "choice.json"
 """File of a run with what `choose` found."""
+SITE = "site"
+"""Folder of a leaderboard site."""
 THREADS_TRIED = 4
 """In place of one, to see whether an output depends on it."""
 
@@ -749,7 +751,7 @@ def stable(
 
 def site(
     bundles: str | Path | Sequence[str | Path],
-    out: str | Path,
+    out: str | Path = SITE,
     *,
     corpora: Sequence[str | Corpus] = (),
     verify: bool = False,

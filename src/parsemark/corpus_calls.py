@@ -25,12 +25,16 @@ if TYPE_CHECKING:
 PICTURE_DPI = 110
 """Resolution of the picture of a page with its truth."""
 NO_TRUTH = "no truth"
+NEW_CORPUS = "my-corpus"
+"""Folder of a new corpus."""
+SAMPLE = "sample"
+"""Folder of sampled pages."""
 Progress = Callable[[int], None]
 
 
 def corpus_make(
     maker: str | Maker,
-    out: str | Path,
+    out: str | Path = NEW_CORPUS,
     *,
     sources: Sequence[str | Path] = (),
     pages: int | None = None,
@@ -82,11 +86,12 @@ class ImportedCorpus:
     changes: Mapping[str, int]  # number of documents that are `new`, `changed`, `unchanged`, `removed`
     statistics: Mapping[str, Mapping[str, int]]
     left_out: Sequence[tuple[str, str, str]]  # file, outcome and reason; the first ones of each outcome
+    folder: Path  # of the corpus
 
 
 def corpus_import(
     folder: str | Path,
-    out: str | Path,
+    out: str | Path | None = None,
     *,
     origin: str = "embedded",
     workers: int | None = None,
@@ -97,7 +102,7 @@ def corpus_import(
 
     Args:
         folder: A folder of PDFs.
-        out: Corpus folder to write; an interrupted import is resumed.
+        out: Corpus folder to write, by default `FOLDER-corpus`; an interrupted import is resumed.
         origin: Source of the truth: `embedded` (everything in the PDF), `tagged` (PDF tags) or `source-pairs`
             (source files beside the PDFs).
         workers: Number of processes; by default one per CPU.
@@ -109,16 +114,17 @@ def corpus_import(
 
     require_known("origin of truth", origin, ORIGINS)
     changes: Counter[str] = Counter()
+    target = Path(f"{Path(folder).resolve()}-corpus") if out is None else Path(out)
     statistics = import_corpus(
         Path(folder),
-        Path(out),
+        target,
         origin=origin,
         workers=workers,
         progress=progress or _silent,
         changes=changes,
         **api.executor_and_address(executor),
     )
-    return ImportedCorpus(changes, statistics, left_out(Path(out)))
+    return ImportedCorpus(changes, statistics, left_out(target), target)
 
 
 def corpus_check(
@@ -245,7 +251,7 @@ def corpus_sample(
     pdfs: Sequence[str | Path],
     *,
     pages: int,
-    out: str | Path,
+    out: str | Path = SAMPLE,
     clusters: int | None = None,
     encoder: str | None = None,
     progress: Callable[[int, int], None] | None = None,

@@ -15,29 +15,29 @@ from parsemark.cli import main
 ENOUGH: dict[str, list[str]] = {
     "try": ["{file}"],
     "bench": ["demo"],
-    "score": ["{run}"],
+    "score": ["{run}", "demo"],
     "choose": ["demo"],
-    "stable": [],
+    "stable": ["demo"],
     "report": ["{run}"],
     "check": ["{file}", "{file}"],
     "compare": ["{run}", "good", "fair"],
     "export": ["{run}"],
     "query": ["{run}", "SELECT 1"],
     "gate": ["{run}"],
-    "history": ["pdfplumber"],
+    "history": ["pdfplumber", "demo"],
     "bisect": ["pdfplumber", "--good", "1", "--bad", "2"],
     "bundle": ["{run}"],
     "verify": ["x.zip"],
-    "site": ["x.zip", "--out", "site"],
+    "site": ["x.zip"],
     "pairs": ["pairs.jsonl"],
     "init": [],
     "list": ["metrics"],
     "doctor": [],
-    "corpus make": ["typst", "--out", "made"],
-    "corpus import": ["{folder}", "--out", "made"],
+    "corpus make": ["typst"],
+    "corpus import": ["{folder}"],
     "corpus check": ["demo"],
     "corpus info": ["demo"],
-    "corpus sample": ["{folder}", "--pages", "1", "--out", "made"],
+    "corpus sample": ["{folder}", "--pages", "1"],
     "corpus export": ["demo", "--format", "olmocr", "--out", "made"],
     "parsers list": [],
     "parsers install": ["pdfplumber"],
@@ -131,6 +131,9 @@ def test_a_check_that_fails_is_1(
     monkeypatch.chdir(tmp_path)
     run = str(fabricate_run(tmp_path / "run", 12, ("good", "fair")).path)
     assert ends(["gate", run, "--min", "te_f1_con=1.1"], monkeypatch) == 1
+    assert ends(["gate", run, "--min", "1.1"], monkeypatch) == 1, "a value alone is for the primary score"
+    assert ends(["gate", run, "--min", "0.01"], monkeypatch) == 0
+    assert ends(["gate", run, "--min", "much"], monkeypatch) == 2
     assert ends(["gate", run, "--old", run], monkeypatch) == 0
     (tmp_path / "pairs.jsonl").write_text("no json\n")
     assert ends(["pairs", "pairs.jsonl", "--metric", "teds"], monkeypatch) == 1

@@ -120,7 +120,7 @@ def _tell(console: Console, status: Status, text: str) -> None:
 
 def site(
     bundles: Annotated[list[Path], Argument(help="Bundles, or folders of them (*.zip).", show_default=False)],
-    out: Annotated[Path, Option("--out", "-o", help="Folder of the site.")],
+    out: Annotated[Path, Option("--out", "-o", help="Folder of the site.")] = Path(api.SITE),
     corpora: Annotated[
         list[str] | None,
         Option(

@@ -186,5 +186,5 @@ Strict = Annotated[bool, Option("--strict", help="Fail if any part of the corpus
 
 
 Browser = Annotated[bool, Option("--browser/--no-browser", help="Open the result in a browser.")]
-NewCorpus = Annotated[Path, Option("--out", help="Folder of the new corpus.")]
+NewCorpus = Annotated[Path, Option("--out", "-o", help="Folder of the new corpus.")]
 Processes = Annotated[int | None, Option(help="Number of processes.", show_default="one per CPU")]

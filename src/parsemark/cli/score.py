@@ -28,8 +28,9 @@ def score(
             ".json, .tex, .csv, .txt) per page, or DOCUMENT.md per document.",
         ),
     ],
+    corpus: opt.CorpusArgument = api.CORPUS,
     *,
-    corpus: opt.Corpus = api.CORPUS,
+    corpus_too: opt.CorpusToo = None,
     name: Annotated[
         str | None, Option(help="Name of the parser that made the outputs.", show_default="the folder's name")
     ] = None,
@@ -79,12 +80,13 @@ def score(
     Scores by another --protocol stand beside the earlier ones. Your own metrics come from an installed
     package (guide: docs/how-to/extend.md).
 
-    Example: parsemark score my-outputs/ --corpus my-documents/ --name my-parser
+    Example: parsemark score my-outputs/ my-documents/ --name my-parser
 
     Example: parsemark score runs/demo --protocol "tables(metrics=teds+reader)"
 
     Example: parsemark score runs/demo --add ensemble --add "calibrated(parser=rapid)"
     """
+    corpus = corpus_too or corpus
     if task is not None:
         _score_task(plain_console(), task, corpus, source, out, protocols or [])
         return

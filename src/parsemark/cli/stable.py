@@ -24,8 +24,9 @@ _MOST_REASONS = 10
 
 
 def stable(
+    corpus: opt.CorpusArgument = api.CORPUS,
     *,
-    corpus: opt.Corpus = api.CORPUS,
+    corpus_too: opt.CorpusToo = None,
     parsers: opt.Parsers = None,
     variants: Annotated[
         list[str] | None,
@@ -46,14 +47,14 @@ def stable(
 ) -> None:
     """Test whether parsers change their output when a visually identical page is encoded differently.
 
-    Example: parsemark stable --parser pdfplumber --pages 10
+    Example: parsemark stable my-documents/ --parser pdfplumber --pages 10
 
     Each page is rewritten as ten visually identical variants. The table shows how many scores change, and how
     many outputs differ in words or tables. OUT/stability.parquet has one row per page and variant.
     """
     console = plain_console()
     with running.stoppable(console) as events, page_progress("Rewriting pages", None) as progress:
-        loaded = running.load(corpus)
+        loaded = running.load(corpus_too or corpus)
         found, run = opt.fill(api.stable, locals(), corpus=loaded, variants=variants or ())
     for part in _stability_parts(found):
         console.print(part)

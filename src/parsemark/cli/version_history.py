@@ -29,8 +29,9 @@ Pre = Annotated[bool, Option("--pre", help="Include pre-releases.")]
 
 def history(
     parser: Parser,
+    corpus: opt.CorpusArgument = api.CORPUS,
     *,
-    corpus: opt.Corpus = api.CORPUS,
+    corpus_too: opt.CorpusToo = None,
     releases: Annotated[
         int,
         Option(
@@ -52,7 +53,7 @@ def history(
 
     Releases that cannot be installed here are reported and skipped. In a pipe the output is Markdown.
 
-    Example: parsemark history pdfplumber --releases 6
+    Example: parsemark history pdfplumber my-documents/ --releases 6
     """
     from rich.console import Console
 
@@ -60,7 +61,7 @@ def history(
 
     console = Console(stderr=True)
     with running.stoppable(console) as events:
-        loaded = running.load(corpus)
+        loaded = running.load(corpus_too or corpus)
         found, run = opt.fill(version_history.history, locals(), corpus=loaded, also=also or ())
     terminal = Console()
     typer.echo(history_markdown(found, terminal.width if terminal.is_terminal else None), nl=False)

@@ -53,7 +53,7 @@ def make(
         Argument(help="Files that the maker reads.", show_default=False),
     ] = None,
     *,
-    out: opt.NewCorpus,
+    out: opt.NewCorpus = Path(corpus_calls.NEW_CORPUS),
     pages: Annotated[int | None, Option(min=1, help="Number of pages.")] = None,
     seed: Annotated[int | None, Option(help="Random seed; the same seed gives the same corpus.")] = None,
     corpus: Annotated[str | None, Option("--corpus", "-c", help="Corpus to copy with changes.")] = None,
@@ -77,7 +77,9 @@ def sample(
     pdfs: Annotated[list[Path], Argument(metavar="PDFS...", help="PDFs, or folders of them.")],
     *,
     pages: Annotated[int, Option(min=1, help="Number of pages to choose.")],
-    out: Annotated[Path, Option(help="Folder for the pages, their list, and a sheet per cluster.")],
+    out: Annotated[
+        Path, Option("--out", "-o", help="Folder for the pages, their list, and a sheet per cluster.")
+    ] = Path(corpus_calls.SAMPLE),
     clusters: Annotated[
         int | None, Option(min=1, help="Number of page types.", show_default="depends on the number of pages")
     ] = None,
@@ -113,7 +115,15 @@ def sample(
 def import_truth(
     folder: Annotated[Path, Argument(help="A folder of PDFs.", metavar="DIR", exists=True, file_okay=False)],
     *,
-    out: Annotated[Path, Option("--out", help="Corpus folder to write; resumes an interrupted import.")],
+    out: Annotated[
+        Path | None,
+        Option(
+            "--out",
+            "-o",
+            help="Corpus folder to write; resumes an interrupted import.",
+            show_default="DIR-corpus",
+        ),
+    ] = None,
     origin: Annotated[
         str,
         Option(
@@ -132,7 +142,7 @@ def import_truth(
     with page_progress("Reading documents", None) as progress:
         found = opt.fill(corpus_calls.corpus_import, locals())
     states = ("new", "changed", "unchanged", "removed")
-    print(f"{folder}: {', '.join(f'{found.changes.get(state, 0):,} {state}' for state in states)}")
+    print(f"{found.folder}: {', '.join(f'{found.changes.get(state, 0):,} {state}' for state in states)}")
     for group, counts in found.statistics.items():
         print(f"{group}: {', '.join(f'{name} {n:,}' for name, n in counts.items())}")
     for file, outcome, why in found.left_out:
