@@ -21,7 +21,7 @@ runner = CliRunner()
 def test_info_prints_the_counts() -> None:
     result = runner.invoke(app, ["corpus", "info", "demo"])
     assert result.exit_code == 0
-    assert "Positive pages" in result.stdout
+    assert "Pages with tables" in result.stdout and "licence" in result.stdout
     assert "16" in result.stdout
 
 

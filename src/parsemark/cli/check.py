@@ -28,8 +28,9 @@ def check(
         Path,
         Argument(
             metavar="OUTPUT",
-            help="Parser output: a file (.md, .html, .txt, .json, .jsonl) or a folder with a file "
-            "per page. For a folder of documents: a folder of outputs with the same names.",
+            help="Parser output: a file (.md, .html, .txt, .json, .jsonl), or a folder with a file per page "
+            "or one file named like the PDF. For a folder of documents: a folder of outputs with equal "
+            "names.",
         ),
     ],
     *,

@@ -97,7 +97,8 @@ def _print_check(report: CheckReport, corpus: Corpus) -> None:
     for line in report.summary():
         print(line)
     if corpus.remarks:
-        print(f"warnings: {len(corpus.remarks)}, of them {len(corpus.left_out)} left out")
+        left_out = counted(len(corpus.left_out), "part")
+        print(f"warnings: {len(corpus.remarks)} ({left_out} left out)")
 
 
 def _print_audit(corpus: str, found: Audit, out: Path | None) -> None:

@@ -70,7 +70,7 @@ def _print_info(found: CorpusInfo) -> None:
     rows = [
         ("Documents", str(found.documents)),
         ("Pages", str(found.pages)),
-        ("Positive pages", str(found.positive_pages)),
+        ("Pages with tables", str(found.positive_pages)),
         ("Tables", str(found.tables)),
         ("Cells", str(found.cells)),
         ("Pages without truth", str(found.without_truth)),
@@ -85,8 +85,9 @@ def _print_info(found: CorpusInfo) -> None:
     ):
         more = f", and {len(counts) - 12} more" if len(counts) > 12 and not is_verbose() else ""
         shown = counts.most_common(None if is_verbose() else 12)
-        rows.append((label, ", ".join(f"{key} {n}" for key, n in shown) + more))
-    title = f"{found.name} (version {found.version}, {found.licence})"
+        if counts:
+            rows.append((label, ", ".join(f"{key} {n}" for key, n in shown) + more))
+    title = f"{found.name} (version {found.version}, licence {found.licence})"
     plain_console().print(plain_table(("", ""), rows, words=2, title=title, show_header=False))
 
 
