@@ -22,6 +22,17 @@ class Available:
     details: tuple[tuple[str, str], ...] = ()  # label and text
 
 
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """One library or program: whether it is here, what it is for, how to get it."""
+
+    name: str
+    found: bool
+    version: str
+    enables: str
+    install: str
+
+
 def available(kind: str) -> list[Available]:
     """Return what there is of a kind, sorted by name, also of parsemark's plug-ins that are not installed.
 

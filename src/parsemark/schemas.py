@@ -80,7 +80,7 @@ def _names() -> Any:
 
 
 def _installed() -> Any:
-    from parsemark.setup_calls import Installed
+    from parsemark.available import Installed
 
     return _object(parts=list[Installed])
 

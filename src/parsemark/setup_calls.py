@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parsemark import api
+from parsemark.available import Installed
 from parsemark.errors import ParserError, UsageError, require_known
 from parsemark.extras import DISTRIBUTIONS, EXTRAS, is_installed
 from parsemark.specs import own_plugins
@@ -118,17 +119,6 @@ def list_(kind: str | None = None, name: str | None = None) -> list[Available]:
         return entries
     require_known(kind, name, [entry.name for entry in entries])
     return [entry for entry in entries if entry.name == name]
-
-
-@dataclass(frozen=True, slots=True)
-class Installed:
-    """One library or program: whether it is here, what it is for, how to get it."""
-
-    name: str
-    found: bool
-    version: str
-    enables: str
-    install: str
 
 
 _PROGRAMS = (

@@ -116,7 +116,7 @@ class FormulaReader(Metric[str]):
 
     name = "formula_reader"
     metadata = Metadata(
-        title="Formula score of a careful reader",
+        title="What a reader can take from a formula",
         kind="formula",
         range=(0.0, FULL_SCORE),
         citation="parsemark; rated formulas of Horn & Keuper (2025)",

@@ -60,7 +60,7 @@ class Reader(Metric[TableInput]):
 
     name = "reader"
     metadata = Metadata(
-        title="Table score of a careful reader",
+        title="What a reader can reconstruct",
         range=(0.0, FULL_SCORE),
         citation="parsemark; the question is Horn & Keuper's (2026), section 4.3",
         reference="human ratings of Horn & Keuper",

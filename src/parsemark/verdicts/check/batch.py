@@ -23,6 +23,8 @@ from parsemark.verdicts.check import check
 from parsemark.verdicts.check.outputs import output_of
 from parsemark.verdicts.check.report import KINDS, SCHEMA_VERSION, Limit, PdfCheck
 
+__all__ = ["BatchSummary", "check_folder", "latest", "output_of", "pdf_names", "results", "write_parquet"]
+
 RESULTS = "results.jsonl"
 _NEEDED = ("kind", "page", "text", "output", "words", "numbers", "severity")
 """Of a stored finding, what limits look at."""
