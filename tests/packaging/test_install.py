@@ -48,7 +48,8 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(UV, "build", "--sdist", "--wheel", "--out-dir", out, source)
     for plugin in PLUGINS:
         run(UV, "build", "--wheel", "--out-dir", out / plugin, source / "plugins" / plugin)
-        shutil.copytree(source / "plugins" / plugin / "tests", out / plugin / "tests")
+        for part in ("tests", "docs"):  # tests hold the examples of the pages
+            shutil.copytree(source / "plugins" / plugin / part, out / plugin / part)
         shutil.copy(source / "plugins" / plugin / "pyproject.toml", out / plugin)
     return out
 
