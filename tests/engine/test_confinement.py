@@ -127,6 +127,23 @@ def test_a_worker_is_given_what_it_declares_and_its_key_is_stored_nowhere(
             assert b"sk-SEC/RET" not in data and rb"sk-SEC\/RET" not in data, path
 
 
+@pytest.mark.skipif(why_not_confined() is not None, reason="this machine cannot confine")
+@pytest.mark.parametrize("declared", ['needs = ["folder:CI_FOLDER"]', 'variables = ["CI_FOLDER"]'])
+@pytest.mark.parametrize("place", ["", "corpus", "run"])
+def test_a_folder_that_contains_truths_or_outputs_is_not_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, declared: str, place: str
+) -> None:
+    monkeypatch.setenv("CI_FOLDER", str(tmp_path / place))
+    script = tmp_path / "scripts" / "curious.py"
+    script.parent.mkdir()
+    script.write_text(SCRIPT.format(header=f"# {declared}", target=str(tmp_path), port=9, pid=1))
+    (tmp_path / "run").mkdir()
+    corpus = make_corpus(tmp_path / "corpus", ["fine"])
+    run = parse_corpus(tmp_path / "run", corpus, [get_parser(str(script))], ParseOptions())
+    (record,) = run.records()
+    assert record.blob is None and "contains the corpus or the run" in (record.error or "")
+
+
 def test_pages_beside_the_script_are_not_seen(tmp_path: Path) -> None:
     script = tmp_path / "curious.py"
     script.write_text(SCRIPT.format(header="#", target=str(tmp_path), port=9, pid=1))

@@ -85,6 +85,8 @@ def test_a_script_must_not_take_the_name_of_a_known_parser(tmp_path: Path) -> No
         (f"{HEADER}\n{HEADER}", "exactly one"),
         ("# /// script\n# dependencies = 5\n# ///\n", "not valid"),
         ("# /// script\n# dependencies = [\n# ///\n", "not valid"),
+        ("# /// script\n# [tool.parsemark]\n# needs = ['folder:PWD']\n# ///\n", "a folder of yours"),
+        ("# /// script\n# [tool.parsemark]\n# variables = ['HOME']\n# ///\n", "a folder of yours"),
         ("# /// script\n# requires-python = '/tmp/program'\n# ///\n", "not a range of versions"),
         ("# /// script\n# requires-python = 'pypy'\n# ///\n", "not a range of versions"),
         ("# /// script\n# dependencies = ['-r/etc/hostname']\n# ///\n", "not a requirement"),

@@ -23,6 +23,7 @@ Reads = Literal["pdf", "docx", "html"]
 
 _BLOCK = re.compile(r"(?m)^# /// script\s*$\n(?P<content>(^#(| .*)$\n)+)^# ///\s*$")
 _SIZE_LIMIT = 1_000_000
+_OF_THE_SHELL = frozenset({"HOME", "PWD", "OLDPWD", "TMPDIR"})
 _VERSION_RANGE = r"\s*(?:[=!~]=|===|[<>]=?)\s*\d[\w.*+!]*\s*"
 _PYTHON = re.compile(rf"{_VERSION_RANGE}(?:,{_VERSION_RANGE})*")
 _REQUIREMENT = re.compile(r"[\w./~][^\x00-\x1f\x7f]*")
@@ -147,6 +148,16 @@ class Info(BaseModel, extra="forbid", frozen=True):
     paper: str = ""  # the papers in whose tables it stands, and under which name
     network: bool = False  # whether it speaks with others; else it has none, where the system can do that
     variables: tuple[str, ...] = ()  # names of those that it sees besides those that it needs
+
+    @field_validator("needs", "variables")
+    @classmethod
+    def _are_not_of_the_shell(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse variables that name folders of the user: a worker sees the folders that it is given."""
+        for name in names:
+            if name.removeprefix("env:").removeprefix("folder:") in _OF_THE_SHELL:
+                raise ValueError(f"{name} would give it a folder of yours; name a variable of its own")
+        return names
+
     file_names: bool = Field(default=False, alias="file-names")
     """Whether it must know the names of files; else each is called the same."""
     options: Mapping[str, Option] = Field(default_factory=dict)

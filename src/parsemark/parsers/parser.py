@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -194,8 +194,7 @@ class Parser:
         argv = (str(self.environment.python), "-P", str(KIT), str(self.script))
         confinement = None
         if why_not_confined() is None:
-            values = (os.environ.get(name, "") for name in self._given)
-            given = [value for value in values if value.startswith("/")]
+            given = list(self._given_places(hidden))
             given += [str(self.weights.folder)] if self.weights else []
             python = self.environment.python.resolve().parents[1]
             own = [str(path) for path in self._own_files(hidden)]
@@ -203,6 +202,22 @@ class Parser:
             confinement = confinement_for(read, (), network=self.info.network)
         names = self.info.file_names
         return WorkerCommand(argv, self._variables(), str(self.script.parent), confinement, names)
+
+    def _given_places(self, hidden: Collection[Path]) -> Iterator[str]:
+        """Yield the files and folders that its variables name; ParserError where truths or outputs lie in
+        one.
+        """
+        secret = [path.resolve() for path in hidden]
+        for name in self._given:
+            if not (value := os.environ.get(name, "")).startswith("/"):
+                continue
+            folder = Path(value).resolve()
+            if any(path == folder or folder in path.parents for path in secret):
+                raise ParserError(
+                    f"{name} is {value}, which contains the corpus or the run, and {self.name} may not read "
+                    f"these. Set {name} to another folder."
+                )
+            yield value
 
     def _own_files(self, hidden: Collection[Path]) -> list[Path]:
         """Return the worker's folder; what lies in it beside a folder that must not be seen, one by one."""

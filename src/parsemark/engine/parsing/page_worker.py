@@ -160,12 +160,16 @@ class PageWorker:
         return self._answered(answer, watched, elapsed), False
 
     def _start(self) -> None:
+        try:
+            command = self.parser.command(self._hidden)
+        except ParserError as error:
+            raise ParserUnusableError(str(error)) from error
         for is_last in (False, True):
             if self._stopped:
                 raise StoppedError
             try:
                 self._session = WorkerSession(
-                    self.parser.command(self._hidden),
+                    command,
                     start_timeout_s=self._limits.start_timeout_s,
                     max_answer_bytes=self._limits.max_answer_bytes,
                     disk_mb=self._limits.disk_mb,
