@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 from tests.engine.fakes import make_corpus
 
+from parsemark.engine.parsing.page_worker import PageLimits
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.parsing.plan import PlannedPage
+from parsemark.engine.parsing.ray import _Actor
+from parsemark.errors import ParserError
 from parsemark.parsers import get_parser
 from parsemark.store import Run
 from parsemark.system.processes import why_not_confined
@@ -142,6 +146,23 @@ def test_a_folder_that_contains_truths_or_outputs_is_not_given(
     run = parse_corpus(tmp_path / "run", corpus, [get_parser(str(script))], ParseOptions())
     (record,) = run.records()
     assert record.blob is None and "contains the corpus or the run" in (record.error or "")
+
+
+@pytest.mark.skipif(why_not_confined() is not None, reason="this machine cannot confine")
+def test_what_is_hidden_is_hidden_from_workers_of_ray(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI_FOLDER", str(tmp_path))
+    script = tmp_path / "curious.py"
+    header = '# variables = ["CI_FOLDER"]'
+    script.write_text(SCRIPT.format(header=header, target=str(tmp_path), port=9, pid=1))
+    page = PlannedPage("s", script, "0", 1)
+    actor = _Actor(str(script), PageLimits(), [tmp_path])
+    try:
+        with pytest.raises(ParserError, match="contains the corpus or the run"):
+            actor.parse([page], b"%PDF")
+    finally:
+        actor.close()
 
 
 def test_pages_beside_the_script_are_not_seen(tmp_path: Path) -> None:

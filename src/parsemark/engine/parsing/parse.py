@@ -352,7 +352,7 @@ def _workers(options: ParseOptions, hidden: Collection[Path]) -> LocalWorkers | 
     if options.executor == "ray":
         from parsemark.engine.parsing.ray import RayWorkers
 
-        return RayWorkers(options.limits, options.address)
+        return RayWorkers(options.limits, options.address, hidden)
     raise UsageError(f"Unknown executor {options.executor!r}; choose 'local' or 'ray'.")
 
 

@@ -8,8 +8,9 @@ node dies, its pages are given to new actors elsewhere: that is no failure of th
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from parsemark.engine.cluster import MAX_LOSSES, RayCluster
@@ -35,25 +36,26 @@ _CLOSE_S = 2.0
 class RayWorkers(RayCluster):
     """Actors on a Ray cluster."""
 
-    def __init__(self, limits: PageLimits, address: str | None) -> None:
+    def __init__(self, limits: PageLimits, address: str | None, hidden: Collection[Path] = ()) -> None:
         super().__init__(address)
         self._limits = limits
+        self._hidden = hidden
 
     def install(self, parser: Parser, events: Events) -> None:
         """Do nothing: each actor builds the environment on its own node, once per node."""
 
     def start(self, parser: Parser) -> RayWorker:
         """Return a worker whose actor is started with its first page."""
-        return RayWorker(self.ray, self.actor(_Actor), parser.spec, self._limits)
+        return RayWorker(self.ray, self.actor(_Actor), parser.spec, self._limits, self._hidden)
 
 
 class RayWorker:
     """The driver's side of one actor."""
 
-    def __init__(self, ray: Any, actor: Any, spec: str, limits: PageLimits) -> None:
+    def __init__(self, ray: Any, actor: Any, spec: str, limits: PageLimits, hidden: Collection[Path]) -> None:
         self.hello: Hello | None = None
         self._ray = ray
-        self._new_actor: Callable[[], Any] = lambda: actor.remote(spec, limits)
+        self._new_actor: Callable[[], Any] = lambda: actor.remote(spec, limits, hidden)
         self._handle: Any = None
         self._sent = ""
         self._stopped = False
@@ -100,9 +102,10 @@ class RayWorker:
 class _Actor:
     """The cluster's side: one worker process, and the PDF that it reads."""
 
-    def __init__(self, spec: str, limits: PageLimits) -> None:
+    def __init__(self, spec: str, limits: PageLimits, hidden: Collection[Path]) -> None:
         self._spec = spec
         self._limits = limits
+        self._hidden = hidden  # as paths of the driver: nodes may share its files
         self._watch = Watch()
         self._watch.__enter__()
         self._folder = ScratchFolder("parsemark-ray-")
@@ -136,4 +139,4 @@ class _Actor:
             install_usable(parser)
         except ParserError as error:
             raise ParserUnusableError(str(error)) from error
-        return PageWorker(parser, self._limits, self._watch)
+        return PageWorker(parser, self._limits, self._watch, self._hidden)
