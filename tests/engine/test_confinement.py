@@ -169,13 +169,15 @@ def test_pages_beside_the_script_are_not_seen(tmp_path: Path) -> None:
     script = tmp_path / "curious.py"
     script.write_text(SCRIPT.format(header="#", target=str(tmp_path), port=9, pid=1))
     (tmp_path / "helper.py").write_text("")
-    (tmp_path / "truth.json5").write_text("{}")
+    for name in ("truth.json5", "report.p7.json", "curious.json"):
+        (tmp_path / name).write_text("{}")
     parser = get_parser(str(script))
     hidden = parser.command([tmp_path]).confinement
     whole = parser.command([]).confinement
     if hidden is not None and whole is not None:
         assert str(tmp_path) in whole.read
         assert str(tmp_path) not in hidden.read and str(tmp_path / "truth.json5") not in hidden.read
-        assert str(tmp_path / "helper.py") in hidden.read
+        assert str(tmp_path / "report.p7.json") not in hidden.read
+        assert str(tmp_path / "helper.py") in hidden.read and str(tmp_path / "curious.json") in hidden.read
         inner = parser.command([tmp_path / "corpus"]).confinement
         assert inner is not None and str(tmp_path) not in inner.read and str(script) in inner.read

@@ -226,7 +226,8 @@ class Parser:
         if not any(path == folder or folder in path.parents for path in secret):
             return [folder]
         if folder in secret:  # pages lie beside the script: only what it can import
-            return [self.script.resolve(), *(p for p in folder.iterdir() if p.suffix in (".py", ".json"))]
+            settings = self.script.resolve().with_suffix(".json")  # others may be truths
+            return [self.script.resolve(), settings, *(p for p in folder.iterdir() if p.suffix == ".py")]
         return [p for p in folder.iterdir() if not any(p == path or p in path.parents for path in secret)]
 
     @property
