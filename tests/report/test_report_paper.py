@@ -83,6 +83,8 @@ def test_report_of_no_run_says_what_to_do(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["report", str(tmp_path)])
     assert result.exit_code != 0
     assert "is not a run directory" in str(result.exception)
+    result = CliRunner().invoke(app, ["report", str(tmp_path / "nowhere")])
+    assert f"{tmp_path / 'nowhere'} does not exist" in str(result.exception)
 
 
 def test_figures_command(run: Run, source: RunSource, tmp_path: Path) -> None:

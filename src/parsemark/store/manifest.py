@@ -119,10 +119,8 @@ def read_manifest(path: Path) -> Manifest:
     try:
         data = path.read_bytes()
     except FileNotFoundError as error:
-        raise StoreError(
-            f"{path.parent} is not a run directory: it has no {path.name}. "
-            "Make one with: parsemark bench --out DIR"
-        ) from error
+        what = f"is not a run directory: it has no {path.name}" if path.parent.exists() else "does not exist"
+        raise StoreError(f"{path.parent} {what}. Make a run with: parsemark bench --out DIR") from error
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error}") from error
     return parse_manifest(data, str(path))
