@@ -110,7 +110,7 @@ def test_a_variant_that_squashes_fields_is_left_out(tmp_path: Path) -> None:
     pdf = with_field(tmp_path / "form.pdf", SEEN % (400, b"Name of the pupil"), painted)
     corpus = Corpus.of("x", [Sample("f", "f", 1, None, pdf)], root=tmp_path, version="1", licence="CC0")
     made = rewrite_corpus(corpus, ["f"], tmp_path / "out", ["streams", "rotated"])
-    assert [(one.variant, one.why) for one in made.left_out] == [("rotated", "it would look otherwise")]
+    assert [(one.variant, one.why) for one in made.left_out] == [("rotated", "it would look different")]
     plain, whole = (np.asarray(render_page(pdf, 1, CHECK_DPI, forms=forms)) for forms in (False, True))
     assert (plain != whole).any(), "only pictures that ask for it show what was filled in"
 
@@ -149,7 +149,9 @@ def test_moves_are_named_and_nothing_is_lost(found: tuple[Stability, Path]) -> N
 
 def test_the_terminal_names_the_worst_page(found: tuple[Stability, Path]) -> None:
     lines = [part for part in _stability_parts(found[0]) if isinstance(part, str)]
-    assert any("fonts of 2 pages: it cannot be rewritten: it has no TrueType font" in line for line in lines)
+    assert any(
+        "variant fonts on 2 pages: it cannot be rewritten: it has no TrueType font" in line for line in lines
+    )
 
 
 def test_likeness_is_that_of_words_and_tables() -> None:

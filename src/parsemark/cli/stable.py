@@ -58,7 +58,7 @@ def stable(
         found, run = opt.fill(api.stable, locals(), corpus=loaded, variants=variants or ())
     for part in _stability_parts(found):
         console.print(part)
-    console.print(f"\nAll figures: {run.path / 'stability.json'}", soft_wrap=True)
+    console.print(f"\nAll numbers: {run.path / 'stability.json'}", soft_wrap=True)
     running.require_some_success(run, [own.parser for own in found.parsers], console)
 
 
@@ -71,16 +71,16 @@ def _stability_parts(found: Stability) -> Iterator[Table | str]:
         shares = (_share(own.moved), _share(own.changed), percent(own.failed.value))
         rows.append([own.parser, *shares, "" if worst is None else rounded(worst.move, 2), said])
     score = found.figure or "likeness"
-    heads = ("parser", f"{score} moves", "output changes", "fails", "worst move", "page and variant")
+    heads = ("parser", f"{score} changes", "output changes", "fails", "largest change", "page and variant")
     yield plain_table(heads, rows)
     names = list(dict.fromkeys(name for own in found.parsers for name in own.by_variant()))
     counts = [own.by_variant() for own in found.parsers]
     by_variant = [[name, *("/".join(map(str, own[name])) for own in counts)] for name in names]
-    yield "\nPages that move / whose output changes / all, by variant:"
+    yield f"\nPages by variant: {score} changes / output changes / all"
     yield plain_table(("variant", *(own.parser for own in found.parsers)), by_variant)
     left_out = Counter((one.variant, one.why) for one in found.left_out)
     for (name, why), n in left_out.most_common(_MOST_REASONS):
-        yield f"Left out: {name} of {counted(n, 'page')}: {why}."
+        yield f"Left out: variant {name} on {counted(n, 'page')}: {why}."
 
 
 def repeat_parts(found: Stability) -> Iterator[Table | str]:
@@ -91,7 +91,7 @@ def repeat_parts(found: Stability) -> Iterator[Table | str]:
             scores = rounded(min(own.scores), 3), rounded(max(own.scores), 3), rounded(own.spread, 4)
             rows.append([own.parser, str(len(own.scores)), _share(own.changed), _share(own.moved), *scores])
     if rows:
-        heads = ("parser", "parses", "pages that change", "that move in score", "lowest", "highest", "SD")
+        heads = ("parser", "parses", "output changes", "score changes", "lowest", "highest", "SD")
         yield f"\n{found.figure} over several parses of the same pages:"
         yield plain_table(heads, rows)
 

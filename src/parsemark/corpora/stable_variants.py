@@ -143,7 +143,7 @@ def _variants(sample: Sample, folder: Path, names: Sequence[str]) -> Iterator[tu
                 pdf = _file(sample, folder, name)
                 made = replace(made, pdf=pdf, page_number=1 if name == SPLIT else sample.page_number)
                 same = looks_same(pixels, _pixels(pdf, made.page_number))
-                why = "" if same else "it would look otherwise"
+                why = "" if same else "it would look different"
             except PdfError as error:
                 why = str(error)
         yield name, why or made
