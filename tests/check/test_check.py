@@ -357,6 +357,9 @@ def test_a_folder_is_checked_summed_up_and_resumed(folders: tuple[Path, Path, Pa
     assert code == 1
     assert summary["statuses"] == {"exceeded": 1, "no output": 1, "error": 1, "ok": 1}
     assert summary["counts"]["number"] == 1 and summary["worst"][0]["document"] == "a.pdf"
+    assert (
+        summary["by_source"]["text layer"]["pages"] == 6 and summary["by_source"]["text layer"]["number"] == 1
+    )
     assert {entry["document"] for entry in summary["failed"]} == {"c.pdf", "d.pdf"}
     rows = pl.read_parquet(out / "findings.parquet")
     assert rows.select("document", "page", "kind", "detail").rows() == [("a.pdf", 1, "number", "digit")]

@@ -21,7 +21,7 @@ from parsemark.system import make_folder
 from parsemark.system.files import locked_folder
 from parsemark.verdicts.check import check
 from parsemark.verdicts.check.outputs import output_of
-from parsemark.verdicts.check.report import KINDS, SCHEMA_VERSION, Limit, PdfCheck
+from parsemark.verdicts.check.report import COUNTED_ONCE, KINDS, SCHEMA_VERSION, Limit, PdfCheck
 
 __all__ = ["BatchSummary", "check_folder", "latest", "output_of", "pdf_names", "results", "write_parquet"]
 
@@ -47,6 +47,8 @@ class BatchSummary:
     """Words, numbers or pages by kind of finding."""
     by_producer: dict[str, Counter[str]] = field(default_factory=dict)
     """The same for each kind of program that made the PDFs, with `documents`, `pages` and `words`."""
+    by_source: dict[str, Counter[str]] = field(default_factory=dict)
+    """The same for what pages were compared with: `text layer`, `OCR` or `not judged`."""
     worst: list[dict[str, Any]] = field(default_factory=list)
     """The documents with most findings of severity high, then with most words in findings."""
     failed: list[dict[str, str]] = field(default_factory=list)
@@ -63,6 +65,7 @@ class BatchSummary:
             "statuses": dict(self.statuses),
             "counts": {kind: self.counts[kind] for kind in KINDS},
             "by_producer": {name: dict(own) for name, own in sorted(self.by_producer.items())},
+            "by_source": {name: dict(own) for name, own in sorted(self.by_source.items())},
         }
 
 
@@ -181,6 +184,11 @@ def summarise(out: Path, documents: set[str], limits: Mapping[str, Limit]) -> Ba
             producer = found.by_producer.setdefault(line["producer"], Counter())
             sums = Counter({"documents": 1, "pages": len(line["pages"]), "words": n_words, **line["counts"]})
             producer.update(sums)
+            for page in line["pages"]:
+                own = found.by_source.setdefault(page["judged_by"].partition(":")[0], Counter())
+                own.update({"pages": 1, "words": page["words"]})
+                for finding in page["findings"]:
+                    own[finding["kind"]] += 1 if finding["kind"] in COUNTED_ONCE else finding["words"]
             found.pages, found.words = found.pages + sums["pages"], found.words + n_words
             found.hidden += line["hidden"]
             found.counts.update(line["counts"])

@@ -31,6 +31,8 @@ KINDS: dict[FindingKind, str] = {
 """The kinds in the order in which a verdict names them, and what each is."""
 OF_OUTPUT = frozenset({"invented", "doubled", "leaked"})
 """Kinds whose words are words of the output."""
+COUNTED_ONCE = frozenset({"number", "missing_page"})
+"""Kinds of which findings are counted, and not their words."""
 BoxSides = tuple[float, float, float, float]
 
 
@@ -114,7 +116,7 @@ class PdfCheck:
     def count(self, kind: FindingKind) -> int:
         """Return how many words, numbers or pages are concerned."""
         own = [finding for finding in self.findings if finding.kind == kind]
-        return len(own) if kind in ("number", "missing_page") else sum(finding.words for finding in own)
+        return len(own) if kind in COUNTED_ONCE else sum(finding.words for finding in own)
 
     def share(self, kind: FindingKind) -> float:
         """Return the share of the words of the PDF, or for text that only the output has, of those of the
