@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -15,9 +15,6 @@ from parsemark.cli import options as opt
 from parsemark.cli.printing import answer, is_verbose, say_json
 from parsemark.errors import UsageError
 from parsemark.system.files import write_text
-
-if TYPE_CHECKING:
-    from parsemark.api import Run
 
 
 def compare(
@@ -154,8 +151,8 @@ def gate(
         typer.echo(f"The baseline {old} does not exist yet: only fixed limits are checked.", err=True)
     if wrong := [path for path in outs or () if path.suffix not in (".md", ".xml")]:
         raise UsageError(f"--out {wrong[0]}: the name must end in .md (Markdown) or .xml (JUnit).")
+    result = opt.fill(api.gate, locals(), minimum=_values(minimum or (), run, protocol))
     opened = api.open_run(run)
-    result = opt.fill(api.gate, locals(), minimum=_values(minimum or (), opened, protocol))
     text = gate_markdown(result, report_link(opened, link))
     if as_json:
         say_json("gate", result)
@@ -175,14 +172,14 @@ def gate(
         typer.echo(f"Baseline: {save}", err=as_json)
 
 
-def _values(pairs: Sequence[str], run: Run, protocol: str | None) -> dict[str, float]:
+def _values(pairs: Sequence[str], run: Path, protocol: str | None) -> dict[str, float]:
     """Return the required values by score; a value alone is for the primary score of the protocol."""
     values = {}
     for pair in pairs:
         name, _, text = pair.rpartition("=")
         try:
             value = float(text)
-            values[name.strip() or run.summary(protocol).primary] = value
+            values[name.strip() or api.open_run(run).summary(protocol).primary] = value
         except ValueError as error:
             raise UsageError(f"--min {pair}: give a score and a number, as in te_f1_con=0.7.") from error
     return values
