@@ -587,14 +587,14 @@ def gate(
         minimum: Required scores by name: a minimum, or a maximum where lower is better.
         max_drop: Maximum allowed drop in the primary score, significant or not.
         interval: Fail on a statistically significant drop.
-        regressions: Fail if more than twice as many pages got worse as got better. The same rule applies to
-            lost and newly found tables, and to each type of error.
+        regressions: Fail if the pages that got worse are more than twice as many as those that got better.
+            The same rule applies to lost against newly found tables, and to each type of error.
         max_failures: Maximum number of pages that newly fail or return nothing.
         max_lost_tables: Maximum number of truth tables found by the old run but missed by the new one.
         max_page_drop: Maximum allowed drop in the primary score on any page.
         max_slowdown: Maximum ratio of CPU time, new to old, such as 1.1.
-        time_again: Number of pages to parse again on this machine to measure time, alternating between both
-            parser versions.
+        time_again: Number of pages to parse again on this machine to measure time, alternating between the
+            old and the new version of the parser.
         max_memory: Maximum ratio of peak memory, new to old, such as 1.2.
         parsers: Parsers to check; by default all of the run.
         protocol: Protocol to check; by default the run's first.

@@ -28,9 +28,9 @@ def check(
         Path,
         Argument(
             metavar="OUTPUT",
-            help="Parser output: a file (.md, .html, .txt, .json, .jsonl), or a folder with a file per page "
-            "or one file named like the PDF. For a folder of documents: a folder of outputs with equal "
-            "names.",
+            help="Parser output: a file (.md, .html, .txt, .json, .jsonl), or a folder with either a file "
+            "per page or one file named like the PDF. If PDF is a folder of documents: a folder of outputs "
+            "named like the documents.",
         ),
     ],
     *,
@@ -72,7 +72,7 @@ def check(
         Option("--out", "-o", help="Folder of results, for a folder of PDFs.", show_default="OUTPUT-check"),
     ] = None,
 ) -> None:
-    """Compare an output with its PDF; list lost, altered, invented, moved and leaked (hidden) text.
+    """Compare an output with its PDF; list text that is lost, altered, invented, moved or leaked.
 
     Leaked text is in the output, but hidden or covered in the PDF. No truth (correct content) is needed: the
     text of the PDF is the reference. Exit code 1 if a limit is exceeded, 2 if the PDF or the output cannot be

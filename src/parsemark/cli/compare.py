@@ -75,8 +75,8 @@ def gate(
         Option(
             "--min",
             metavar="[SCORE=]VALUE",
-            help="Required score: a minimum, or a maximum where lower is better; repeatable. A single value "
-            "is for the primary score.",
+            help="Required score: a minimum, or a maximum where lower is better; repeatable. VALUE alone "
+            "applies to the primary score.",
         ),
     ] = None,
     max_drop: Annotated[
@@ -89,8 +89,8 @@ def gate(
         bool,
         Option(
             "--regressions/--no-regressions",
-            help="Fail if more than twice as many pages got worse as got better. The same rule applies to "
-            "lost and newly found tables, and to each type of error.",
+            help="Fail if the pages that got worse are more than twice as many as those that got better. The "
+            "same rule applies to lost against newly found tables, and to each type of error.",
         ),
     ] = True,
     max_failures: Annotated[
@@ -111,8 +111,8 @@ def gate(
         Option(
             min=0,
             metavar="PAGES",
-            help="Number of pages to parse again on this machine to measure time, alternating between both "
-            "parser versions.",
+            help="To measure time, parse this many pages again on this machine, alternating between the old "
+            "and the new version of the parser.",
         ),
     ] = 0,
     max_memory: Annotated[

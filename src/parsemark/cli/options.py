@@ -102,9 +102,9 @@ def fill(make: Callable[..., Made], given: Mapping[str, Any], **others: Any) -> 
 
 
 CORPUS = (
-    "Folder of PDFs, one PDF, a corpus folder, `demo`, LOADER:PATH (`parsemark list corpora` names the "
-    "loaders), or a run, whose corpus is used. A folder of PDFs may contain truth files, with the correct "
-    "content of pages."
+    "Documents to use: a folder of PDFs, one PDF, `demo`, a folder that `parsemark corpus` wrote, or "
+    "LOADER:PATH (`parsemark list corpora` names the loaders). If you give a run, its corpus is used. A "
+    "folder of PDFs may contain truth files, with the correct content of pages."
 )
 Corpus = Annotated[str, Option("--corpus", "-c", help=CORPUS)]
 CorpusArgument = Annotated[str, Argument(metavar="CORPUS", help=CORPUS)]
@@ -168,7 +168,7 @@ Protocols = Annotated[
     Option(
         "--protocol",
         help=_PROTOCOLS,
-        show_default="tables; evidence and tables if no page has truth",
+        show_default="tables; if no page has truth: evidence and tables",
     ),
 ]
 TableProtocols = Annotated[list[str] | None, Option("--protocol", help=_PROTOCOLS, show_default="tables")]
