@@ -4,33 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, get_args, get_type_hints
 
 from parsemark.errors import ParsemarkError, require_known
 from parsemark.plain_words import counted
-from parsemark.specs import Registry, distribution_of, own_plugins
-
-
-@dataclass(frozen=True)
-class Available:
-    """One name, what it stands for, and what else is known of it."""
-
-    name: str
-    summary: str  # one line
-    distribution: str  # brings the name: `parsemark`, or a package beside it
-    details: tuple[tuple[str, str], ...] = ()  # label and text
-
-
-@dataclass(frozen=True, slots=True)
-class Installed:
-    """One library or program: whether it is here, what it is for, how to get it."""
-
-    name: str
-    found: bool
-    version: str
-    enables: str
-    install: str
+from parsemark.specs import Available, Registry, distribution_of, own_plugins
 
 
 def available(kind: str) -> list[Available]:

@@ -29,6 +29,17 @@ class InstallExtra:
         return f"pip install 'parsemark[{self.name}]'"
 
 
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """One library or program: whether it is here, what it is for, how to get it."""
+
+    name: str
+    found: bool
+    version: str
+    enables: str
+    install: str
+
+
 EXTRAS = tuple(
     InstallExtra(name, extra["enables"], tuple(extra["modules"]))
     for name, extra in tomllib.loads(Path(__file__).with_name("extras.toml").read_text("utf-8")).items()

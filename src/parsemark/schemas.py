@@ -74,13 +74,13 @@ def _verification() -> Any:
 
 
 def _names() -> Any:
-    from parsemark.available import Available
+    from parsemark.specs import Available
 
     return _object(names=list[Available])
 
 
 def _installed() -> Any:
-    from parsemark.available import Installed
+    from parsemark.extras import Installed
 
     return _object(parts=list[Installed])
 

@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parsemark import api
-from parsemark.available import Installed
 from parsemark.errors import ParserError, UsageError, require_known
-from parsemark.extras import DISTRIBUTIONS, EXTRAS, is_installed
+from parsemark.extras import DISTRIBUTIONS, EXTRAS, Installed, is_installed
 from parsemark.specs import own_plugins
 
 if TYPE_CHECKING:
-    from parsemark.available import Available as Available
     from parsemark.config import SettingsFile
+    from parsemark.specs import Available as Available
 
 
 @dataclass(frozen=True, slots=True)

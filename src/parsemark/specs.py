@@ -45,6 +45,16 @@ class Spec:
 DERIVED = ("calibrated", "ensemble", "estimated", "routed")  # made of other parsers' outputs
 
 
+@dataclass(frozen=True)
+class Available:
+    """One name, what it stands for, and what else is known of it."""
+
+    name: str
+    summary: str  # one line
+    distribution: str  # brings the name: `parsemark`, or a package beside it
+    details: tuple[tuple[str, str], ...] = ()  # label and text
+
+
 def is_derived(parser: str) -> bool:
     """Return whether a parser's name is that of one made of others: head-room, not a tool that one could
     choose.
