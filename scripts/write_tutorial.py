@@ -13,8 +13,8 @@ PAGE = Path(__file__).parents[1] / "docs" / "tutorial" / "which-parser.md"
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.M | re.S)
 VARYING = [
     (re.compile(r"(?m)[\d.]+( +\d+ +[A-Z][\w.-]+)$"), r"T\1"),
-    (re.compile(r"[\d.,]+ times cheaper"), "N times cheaper"),
-    (re.compile(r"[\d.,]+ CPU hours"), "N CPU hours"),
+    (re.compile(r"[\d.,]+\s+times\s+less"), "N times less"),
+    (re.compile(r"[\d.,]+\s+CPU\s+hours"), "N CPU hours"),
 ]
 """Times differ between machines."""
 SETTING_UP = re.compile(r"(?m)^[\w-]+: (creating the environment|installing .*|\d+/\d+ pages)\n")

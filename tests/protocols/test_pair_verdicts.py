@@ -140,7 +140,10 @@ def test_a_verdict_is_about_documents_like_these_and_open_for_a_fourth_type() ->
     assert found.new_types is not None and not found.new_types.is_answered
     low, high = found.new_types.scores["a"]
     assert low < 0.3 and high > 0.8, "the range over these types"
-    assert any(note.startswith("3 templates: nothing follows for a fourth.") for note in found.notes)
+    assert any(
+        note.startswith("The documents come from 3 templates: nothing follows for a fourth")
+        for note in found.notes
+    )
     plain = rank(figure(values, np.ones(60)))
     assert plain.verdicts[0].also_for_new_types is None and plain.new_types is None
 
@@ -177,9 +180,7 @@ def test_too_few_documents_have_no_interval_and_a_sentence() -> None:
     found = rank(few)
     assert figure_of(few, "a").interval is None and figure_of(few, "a").value == pytest.approx(0.9)
     assert [v.state for v in found.verdicts] == ["not_resolved"] and found.leaders == frozenset()
-    assert found.notes == [
-        "5 documents: too few to generalise, so there are no intervals and no verdicts (6 are needed)."
-    ]
+    assert found.notes == ["5 documents: too few for intervals and verdicts, which need 6."]
 
 
 def test_no_difference_is_named_that_the_figure_cannot_have() -> None:
@@ -198,6 +199,6 @@ def test_documents_that_add_nothing_are_not_counted() -> None:
     found = rank(FigureSums(INFO, names, names, sums, mean_statistic))
     assert found.n_documents == 4
     assert any(
-        note.startswith("4 of 9 documents have something to score: too few to generalise")
+        note.startswith("4 of 9 documents have something to score: too few for intervals")
         for note in found.notes
     )

@@ -140,7 +140,7 @@ def test_notes_have_the_grammar_of_their_number() -> None:
     assert (
         bench.summary()
         .notes[0]
-        .endswith("since one, two give no boxes; `tables(match=bbox)` compares the other by place.")
+        .endswith("since one, two give no boxes; `tables(match=bbox)` matches those of the other by place.")
     )
     pages = {"p2": replace(PAGES["p2"], elements=(replace(PAGES["p2"].elements[0], box=None),))}
     without = Bench(pages)

@@ -23,9 +23,9 @@ def parsed(parser: str, *, n: int = 4, cpu_s: float = 3.6, failed: int = 0) -> l
 def test_a_clear_winner_is_named_with_its_score_in_words_and_its_cost() -> None:
     said = run_verdict(summary_of({"x": "worse"}), parsed("best", failed=1), "demo")
     assert said == [
-        "Best: best. Its table extraction score is 0.90 (F).",
+        "Best: best. Its score for table extraction is 0.90 (F).",
         "It failed on 1 page.",
-        "A million pages take 1,000.0 CPU hours on this machine.",
+        "With best, a million pages take 1,000.0 CPU hours on this machine.",
     ]
 
 
@@ -33,8 +33,8 @@ def test_licence_and_dollars_are_named() -> None:
     terms = Terms({"best": "AGPL-3.0", "x": "MIT"}, cpu_hour_usd=0.05)
     said = run_verdict(summary_of({"x": "worse"}), parsed("best"), "demo", terms)
     assert said[1:] == [
-        "A million pages take 1,000.0 CPU hours on this machine (50.00 USD at 0.05 USD an hour).",
-        "Its licence is AGPL-3.0.",
+        "With best, a million pages take 1,000.0 CPU hours on this machine (50.00 USD at 0.05 USD an hour).",
+        "The licence of best is AGPL-3.0.",
     ]
 
 
@@ -48,6 +48,11 @@ def test_an_open_question_says_how_many_labels_would_settle_it() -> None:
     said = run_verdict(summary_of({"x": "not_resolved", "y": "equivalent"}), [], "demo")
     assert said[0].startswith("Best so far: best, statistically indistinguishable from x.")
     assert "Equally good: y. Choose by time, cost or licence." in said
+    few = summary_of({"x": "not_resolved"})
+    few = few.model_copy(update={"ranking": few.ranking.model_copy(update={"n_documents": 4})})
+    assert run_verdict(few, [], "demo")[0].startswith(
+        "Best so far: best. 4 documents are too few to test its lead over x. Its score"
+    )
     # Half of an interval of .43 against a difference of .1, from 14 documents: 14 · (2.148² − 1).
     needed = "about 51 more labelled documents (at today's gap of 0.10)"
     assert f"To separate x from best you need {needed}." in said
@@ -64,7 +69,7 @@ def test_what_nobody_would_label_is_no_number_and_a_lone_parser_is_not_taken() -
     said = " ".join(run_verdict(unlabelled, [], "demo"))
     assert "To separate x from best you need more than 1,000 more documents" in said
     alone = summary.model_copy(update={"parsers": {"best": summary.parsers["best"]}})
-    assert run_verdict(alone, [], "demo")[0] == "best: its table extraction score is 0.90 (F)."
+    assert run_verdict(alone, [], "demo")[0] == "best: its score for table extraction is 0.90 (F)."
 
 
 def test_where_nothing_is_right_it_says_so() -> None:
@@ -72,7 +77,7 @@ def test_where_nothing_is_right_it_says_so() -> None:
     ranking = summary.ranking.model_copy(update={"best": None, "verdicts": []})
     zero = {"best": {"f": Figure(value=0.0, n=9)}}
     said = run_verdict(summary.model_copy(update={"parsers": zero, "ranking": ranking}), [], "demo")
-    assert said == ["No output of best is right: the table extraction score is 0.00 (F)."]
+    assert said == ["No output of best is right: the score for table extraction is 0.00 (F)."]
 
 
 def test_what_it_fails_on_is_named() -> None:
@@ -91,7 +96,7 @@ def test_without_truth_the_next_step_is_said() -> None:
     summary = summary.model_copy(update={"ranking": ranking, "counts": {"pages with truth": 0}})
     said = run_verdict(summary, parsed("a", failed=2) + parsed("b"), "folder:my docs")
     assert (
-        said[0] == "No page has truth, so there is no table extraction score. "
+        said[0] == "No page has truth, so there is no score for table extraction. "
         "2 parsers read 4 pages; failed: a on 2."
     )
     assert said[1].startswith("Next: parsemark choose 'folder:my docs' --labels 10")
@@ -103,7 +108,7 @@ def test_the_report_begins_with_it_and_compare_opens_on_the_two_best(site: Path,
     page = (site / "index.html").read_text(encoding="utf-8")
     best, second = source.summary.ordered()[:2]
     box = page[page.index('id="verdict"') : page.index('id="headline"')]
-    assert f"{best}" in box and "Best" in box and "table extraction score" in box
+    assert f"{best}" in box and "Best" in box and "score for table extraction" in box
     assert page.index('id="verdict"') < page.index('id="leaderboard"')
     compare = (site / "compare.html").read_text(encoding="utf-8")
     assert re.findall(r" selected>(.*?)</option>", compare) == [best, second]

@@ -47,8 +47,8 @@ def _basis(choice: Choice) -> str:
     own = choice.best.labelled
     value = rounded(None if own is None else own.value, 2)
     return (
-        f"Scores are estimates for all {counted(choice.n_pages, 'page')} from {labels}; on these alone "
-        f"{choice.best.parser} has {value}, as `bench` shows it."
+        f"Scores are estimates for all {counted(choice.n_pages, 'page')} from {labels}. On the "
+        f"labelled pages alone {choice.best.parser} has {value}; `bench` shows this score."
     )
 
 
@@ -61,7 +61,7 @@ def _cheaper(choice: Choice, candidate: ParserCandidate) -> str | None:
     if best.estimate is None:
         if best.guess - candidate.guess > BEARABLE_LOSS:
             return None
-        return f"{candidate.parser} is {ratio} times cheaper (guess {candidate.guess:.2f})."
+        return f"{candidate.parser} needs {ratio} times less CPU time; its guess is {candidate.guess:.2f}."
     gap = candidate.behind
     if gap is None or gap.low is None or gap.high is None:
         return None
@@ -69,7 +69,7 @@ def _cheaper(choice: Choice, candidate: ParserCandidate) -> str | None:
     low, high = (max(end, 0.0) for end in ends)
     if high > BEARABLE_LOSS:
         return None
-    return f"{candidate.parser} is {ratio} times cheaper and loses {low:.2f} to {high:.2f}."
+    return f"{candidate.parser} needs {ratio} times less CPU time and loses {low:.2f} to {high:.2f}."
 
 
 def next_step(choice: Choice, corpus: str, run: str) -> list[str]:
@@ -79,7 +79,9 @@ def next_step(choice: Choice, corpus: str, run: str) -> list[str]:
         if choice.certain or len(choice.labelled) >= choice.n_pages:
             return said
         more = min(choice.budget + 10, choice.n_pages - len(choice.begun_with))
-        return [f"The budget of new labels is spent. More: --labels {more}", "Until then:", said[1]]
+        budget = counted(choice.budget, "new label")
+        again = f"The budget of {budget} is used up. To label more, repeat the command with --labels {more}."
+        return [again, "To parse all documents with the best parser so far:", said[1]]
     pages = [part for page in choice.next_look for part in ("--page", page)]
     return [
         f"Label next ({choice.n_new} of {choice.budget} done): {', '.join(choice.next_look)}",

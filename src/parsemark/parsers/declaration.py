@@ -148,6 +148,11 @@ class Info(BaseModel, extra="forbid", frozen=True):
     paper: str = ""  # the papers in whose tables it stands, and under which name
     network: bool = False  # whether it speaks with others; else it has none, where the system can do that
     variables: tuple[str, ...] = ()  # names of those that it sees besides those that it needs
+    file_names: bool = Field(default=False, alias="file-names")
+    """Whether it must know the names of files; else each is called the same."""
+    options: Mapping[str, Option] = Field(default_factory=dict)
+    no_deps: bool = Field(default=False, alias="no-deps")
+    """Whether `dependencies` is the complete list, because the packages do not resolve together."""
 
     @field_validator("needs", "variables")
     @classmethod
@@ -157,12 +162,6 @@ class Info(BaseModel, extra="forbid", frozen=True):
             if name.removeprefix("env:").removeprefix("folder:") in _OF_THE_SHELL:
                 raise ValueError(f"{name} would give it a folder of yours; name a variable of its own")
         return names
-
-    file_names: bool = Field(default=False, alias="file-names")
-    """Whether it must know the names of files; else each is called the same."""
-    options: Mapping[str, Option] = Field(default_factory=dict)
-    no_deps: bool = Field(default=False, alias="no-deps")
-    """Whether `dependencies` is the complete list, because the packages do not resolve together."""
 
 
 class ParserSource(BaseModel, extra="forbid", frozen=True):

@@ -107,7 +107,6 @@ def _fetch_address(request: Mapping[str, Any]) -> None:
     path = Path(request["target"]) / request["name"]
     if not path.is_file():
         _fetch_file(request["url"], path, {}, None, {})
-
     if request["listing"]:
         _fetch_listed(path, request["url"].partition("?")[0].rpartition("/")[0])
 

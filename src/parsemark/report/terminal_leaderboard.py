@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from parsemark.plain_words import INTERVAL, counted_name, format_value, signed, signed_end
+from parsemark.plain_words import counted_name, format_value, signed, signed_end
 from parsemark.protocols import Figure, FigureInfo, Summary
 
 BEST = "★"
@@ -207,7 +207,7 @@ def _cell(figure: Figure | None, column: FigureInfo, *, wide: bool) -> Text:
 def _legend(summary: Summary, left_out: Sequence[str]) -> list[RenderableType]:
     info = summary.info(summary.primary)
     failed = "count as empty output" if summary.failures_count else "are left out of the means"
-    parts = [f"second line: {INTERVAL}; failed pages {failed}"]
+    parts = [f"second line: 95 % CI for documents like these; failed pages {failed}"]
     if summary.ranking.best is not None:
         parts.insert(0, f"sorted by {info.label} ({info.name})")
         states = {v.state for v in map(summary.ranking.to_best, summary.parsers) if v}

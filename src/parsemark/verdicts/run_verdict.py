@@ -83,12 +83,16 @@ def verdict_by_question(
     if figure.interval or summary.ranking.n_documents >= FEWEST_DOCUMENTS:
         interval = f", {INTERVAL}: {figure.low:.2f} to {figure.high:.2f}" if figure.interval else ""
     recipe = get_protocol(summary.protocol)
-    name = f"{_short_title(recipe.title)} score"
+    name = f"score for {_short_title(recipe.title)}"
     verdicts = {p: v for p in summary.parsers if (v := summary.ranking.to_best(p)) is not None}
     open_ = [p for p, v in verdicts.items() if v.state == "not_resolved"]
     same = [p for p, v in verdicts.items() if v.state in ("equal", "equivalent")]
-    head = f"Best so far: {best}, statistically indistinguishable from {listed(open_)}."
-    head = head if open_ else f"Best: {best}."
+    head = f"Best: {best}."
+    if open_ and summary.ranking.n_documents < FEWEST_DOCUMENTS:
+        few = counted(summary.ranking.n_documents, "document")
+        head = f"Best so far: {best}. {few} are too few to test its lead over {listed(open_)}."
+    elif open_:
+        head = f"Best so far: {best}, statistically indistinguishable from {listed(open_)}."
     head = head if recipe.needs_labels else head.replace(":", " (judged without truth):", 1)
     score = f"{name} is {figure.value:.2f} ({info.label}{interval})."
     said: list[tuple[Question, str]] = [("which", head), ("sure", f"Its {score}")]
@@ -188,7 +192,7 @@ def _costs(best: str, records: Sequence[ParseRecord], terms: Terms) -> list[str]
     cpu = [r.cpu_s for r in own if r.cpu_s is not None]
     usd = [r.cost_usd for r in own if r.cost_usd is not None]
     service = sum(usd) / len(usd) if usd else 0.0
-    said = [f"Its licence is {terms.licences[best]}."] if best in terms.licences else []
+    said = [f"The licence of {best} is {terms.licences[best]}."] if best in terms.licences else []
     if not cpu:
         return said
     hours = sum(cpu) / len(cpu) * MILLION / 3600
@@ -196,7 +200,8 @@ def _costs(best: str, records: Sequence[ParseRecord], terms: Terms) -> list[str]
     if terms.cpu_hour_usd is not None:
         price = f" ({hours * terms.cpu_hour_usd:,.2f} USD at {terms.cpu_hour_usd:g} USD an hour)"
     dollars = f" and {service * MILLION:,.0f} USD for the service" if service else ""
-    return [f"A million pages take {max(hours, 0.1):,.1f} CPU hours on this machine{price}{dollars}.", *said]
+    needed = f"{max(hours, 0.1):,.1f} CPU hours on this machine{price}{dollars}"
+    return [f"With {best}, a million pages take {needed}.", *said]
 
 
 def _value(summary: Summary, parser: str) -> float | None:
@@ -212,11 +217,11 @@ def _without_truth(summary: Summary, records: Sequence[ParseRecord], corpus: str
     title = _short_title(get_protocol(summary.protocol).title)
     if nothing := [p for p in summary.parsers if _value(summary, p) == 0]:
         label = summary.info(summary.primary).label
-        return [f"No output of {listed(nothing)} is right: the {title} score is 0.00 ({label})."]
+        return [f"No output of {listed(nothing)} is right: the score for {title} is 0.00 ({label})."]
     if summary.counts.get("pages with truth") != 0:
         return [f"Nothing to compare: none of these {pages} has what {summary.protocol} requires."]
     said = [
-        f"No page has truth, so there is no {title} score. {counted(len(parsers), 'parser')} read {pages}"
+        f"No page has truth, so there is no score for {title}. {counted(len(parsers), 'parser')} read {pages}"
         + (f"; failed: {listed(bad)}." if bad else ", without failures.")
     ]
     step = f"parsemark choose {shlex.quote(corpus) if corpus else 'CORPUS'} --labels 10"

@@ -53,10 +53,7 @@ def resolution_notes(
     if n_all is not None and n_documents < n_all:
         documents = f"{n_documents} of {counted(n_all, 'document')} have something to score"
     if 0 < n_documents < FEWEST_DOCUMENTS:
-        return [
-            f"{documents}: too few to generalise, so there are no intervals and no verdicts "
-            f"({FEWEST_DOCUMENTS} are needed)."
-        ]
+        return [f"{documents}: too few for intervals and verdicts, which need {FEWEST_DOCUMENTS}."]
     notes = []
     if resolution is not None:
         under = f"under {resolution:.{3 if resolution < 0.1 else 2}f}"
@@ -95,7 +92,8 @@ def type_notes(new_types: NewTypes | None, verdicts: Sequence[Verdict], best: st
     low, high = (f"{end:.2f}" for end in new_types.scores[best])
     if not new_types.is_answered:
         following = _ORDINALS[new_types.n_types - 2]
-        return [f"{types}: nothing follows for a {following}. On these {best} scores {low} to {high}."]
+        said = f"The documents come from {types}: nothing follows for a {following} {new_types.attribute}."
+        return [f"{said} By {new_types.attribute}, {best} scores {low} to {high}."]
     new = f"On new {plural(new_types.attribute, 2)} (from {types}) {best} scores {low} to {high}"
     resolved = [v for v in verdicts if v.state in ("better", "worse")]
     open_ = [v.b for v in resolved if v.also_for_new_types == "open"]

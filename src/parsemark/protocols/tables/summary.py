@@ -284,9 +284,9 @@ def _match_notes(run: RunMatches, is_rule_chosen: bool) -> list[str]:
         notes.append(f"Tables are {by_text} {unboxed}; `tables(match=bbox)` counts {them} as missed.")
     if names and not n_unboxed:
         n_others = len(run.tables.parsers) - len(run.without_boxes)
-        who = "All parsers are" if n_others else "Tables are"
+        who = "The tables of all parsers are" if n_others else "Tables are"
         place = "the other" if n_others == 1 else "the others"
-        hint = f"; `tables(match=bbox)` compares {place} by place" if n_others else ""
+        hint = f"; `tables(match=bbox)` matches those of {place} by place" if n_others else ""
         notes.append(f"{who} {by_text} {names} {give} no boxes{hint}.")
     return notes
 
