@@ -206,7 +206,8 @@ class PageWorker:
             error = watched.why_ended
         elif failure.kind == "timeout":
             used = f"{watched.cpu_s or 0:.1f} s of CPU time were used, of {timeout_s:g}"
-            error = f"The worker did not answer within {elapsed:.0f} s and was ended ({used})."
+            within_s = timeout_s * self._limits.patience
+            error = f"The worker did not answer within {within_s:g} s and was ended ({used})."
         else:
             error = str(failure)
         if n_left:
