@@ -111,7 +111,7 @@ def test_a_group_that_is_abbreviated_still_tells_which_one(
 def test_a_letter_of_a_group_is_misread_once(form: Callable[[str, str], str]) -> None:
     assert value(RAINFALL, form("Temperature", "Precipitatlon")) > 7.4
     found = told(RAINFALL, form("Temperature", "Precipitatlon"))
-    assert "“Precipitatlon” instead of “Precipitation” (and 1 more alike)" in found
+    assert "“Precipitatlon” instead of “Precipitation” (and 1 more like this)" in found
     assert "cut into pieces" not in found
 
 

@@ -169,7 +169,7 @@ class Causes:
         """Yield one event for each cause: it touches all values, and is as severe as the worst of them."""
         for found in self._found.values():
             first = found[0]
-            again = f" (and {len(found) - 1} more alike)" if len(found) > 1 else ""
+            again = f" (and {len(found) - 1} more like this)" if len(found) > 1 else ""
             extent = sum([e.extent for e in found])
             severity = sum([e.severity * e.extent for e in found]) / max(extent, 1e-9)
             message = first.message.removesuffix(".") + again + "."

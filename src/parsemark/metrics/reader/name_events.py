@@ -93,7 +93,7 @@ class NameJudge:
                 message = f"The header above {self._over(name)} is cut into pieces."
                 self._add(name, Kind.SPAN_WRONG, message, "torn")
             if how is How.REPEATED:
-                self._add(name, Kind.PADDED, f"{called}: its name has to be carried into an empty cell.")
+                self._add(name, Kind.PADDED, f"{called}: part of its name must be copied into an empty cell.")
             elif how is not How.GIVEN:
                 message = f"{called}: its header is elsewhere and must be found by counting columns."
                 severity = 0.5 if how is How.SHORT else 1.0

@@ -297,7 +297,7 @@ class Side:
         elif not a.found and (a.row, a.col) in self.went_to:
             add(Kind.VALUE_SHIFTED, "row", told="given in the row beside its own.")
         elif not a.found and (a.row, a.col) in self._left_out:
-            add(Kind.PADDED, "value", told="what stands above has to be carried into an empty cell.")
+            add(Kind.PADDED, "value", told="the value above must be copied into an empty cell.")
         elif not a.found:
             # A column that is empty throughout is lost as one.
             line = f"column {a.col}" if a.col in self._emptied else f"row {a.row}"
