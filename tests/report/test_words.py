@@ -52,13 +52,13 @@ def summary_of(states: Mapping[str, State], value: float = 0.9, **info: object) 
             {"x": "equal", "y": "equivalent", "z": "not_resolved"},
             {},
             "best and x lead with F 0.900, equal on every document; y is equivalent within ±0.05; "
-            "the difference to z is not resolved.",
+            "z is statistically indistinguishable from them.",
         ),
         ({"x": "equivalent"}, {"largest": 10.0}, "best leads with F 0.900; x is equivalent within ±0.5."),
         (
             dict.fromkeys("vwxyz", "not_resolved"),
             {},
-            "best leads with F 0.900; the differences to v, w, x and 2 more are not resolved.",
+            "best leads with F 0.900; v, w, x and 2 more are statistically indistinguishable from it.",
         ),
     ],
 )

@@ -152,7 +152,8 @@ def _sentence(rows: Sequence[LeaderboardRow], headline: FigureInfo) -> str:
     cell = scored[0].cells[headline.name]
     if cell.value == headline.worst:
         return f"No parser earned anything: {headline.label} {cell.text}."
-    interval = f" ({cell.title.rpartition(', n = ')[0]})" if cell.low is not None else ""
+    ends, _, kind = cell.title.rpartition(", n = ")[0].rstrip(")").partition(" (")
+    interval = f" ({kind}: {ends})" if cell.low is not None else ""
     with_mark = {mark: [r.parser.name for r in scored[1:] if r.rank.mark == mark] for mark in MARKS.values()}
     leaders = [scored[0].parser.name, *with_mark["equal"]]
     lead = "leads" if len(leaders) == 1 else "lead"
@@ -162,8 +163,8 @@ def _sentence(rows: Sequence[LeaderboardRow], headline: FigureInfo) -> str:
         verb = "is" if len(equivalent) == 1 else "are"
         parts.append(f"{listed(equivalent)} {verb} equivalent within ±{headline.margin or 0:g}")
     if open_questions := with_mark["not resolved"]:
-        difference, verb = ("differences", "are") if len(open_questions) > 1 else ("difference", "is")
-        parts.append(f"the {difference} to {listed(open_questions)} {verb} not resolved")
+        verb, leader = "are" if len(open_questions) > 1 else "is", "them" if len(leaders) > 1 else "it"
+        parts.append(f"{listed(open_questions)} {verb} statistically indistinguishable from {leader}")
     if len(parts) == 1 and len(scored) > len(leaders):
         return f"{parts[0]}, ahead of every other parser."
     return f"{'; '.join(parts)}."

@@ -55,8 +55,7 @@ def figure_definitions(metrics: Sequence[str]) -> list[FigureInfo]:
     """
     each = {
         "metric": [
-            {"short": short_name(m), "score": metric_metadata(m).title, "label": metric_words(m, short=True)}
-            for m in metrics
+            {"short": short_name(m), "score": m, "label": metric_words(m, short=True)} for m in metrics
         ],
         "expected": [
             {"key": "e05", "label": "E₀.₅", "start": "0.5"},

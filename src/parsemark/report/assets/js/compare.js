@@ -59,8 +59,8 @@
   });
 
   const BUCKETS = {
-    fixed: ["Fixed", "A has the better score"], regressed: ["Regressed", "B has the better score"],
-    failing: ["Still failing", "equal scores, below the best possible"], unchanged: ["Unchanged", "both have the best possible score"],
+    fixed: ["A better", "A has the better score"], regressed: ["B better", "B has the better score"],
+    failing: ["Equal, imperfect", "equal scores, below the best possible"], unchanged: ["Both perfect", "both have the best possible score"],
   };
   const SAME = 1e-9;
 
