@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -163,6 +164,27 @@ def test_what_is_hidden_is_hidden_from_workers_of_ray(
             actor.parse([page], b"%PDF")
     finally:
         actor.close()
+
+
+@pytest.mark.skipif(why_not_confined() is not None, reason="this machine cannot confine")
+@pytest.mark.parametrize("place", ["", "truth"])
+def test_a_script_inside_the_corpus_sees_no_truth(tmp_path: Path, place: str) -> None:
+    made = make_corpus(tmp_path / "corpus" / "pdfs", ["fine", "fine"])
+    corpus = replace(made, root=tmp_path / "corpus")
+    script = tmp_path / "corpus" / place / "curious.py"
+    script.parent.mkdir(exist_ok=True)
+    truths = [script.with_name("s001.json5"), script.parent / "deep" / "s001.json"]
+    truths[1].parent.mkdir()
+    for truth in truths:
+        truth.write_text("{}")
+    text = SCRIPT.format(header="#", target=str(script.parent), port=9, pid=1)
+    tries = "".join(f"    yield {str(t)!r}, lambda: Path({str(t)!r}).read_text()\n" for t in truths)
+    script.write_text(text.replace("def attempts(pdf):\n", f"def attempts(pdf):\n{tries}"))
+    run = parse_corpus(tmp_path / "run", corpus, [get_parser(str(script))], ParseOptions(pages="1"))
+    (record,) = run.records()
+    assert record.blob is not None, record.error
+    got = json.loads(json.loads(run.raw(record.blob))["content"])["got"]
+    assert not [name for name in got if name in ("list", *map(str, truths))]
 
 
 def test_pages_beside_the_script_are_not_seen(tmp_path: Path) -> None:

@@ -220,14 +220,16 @@ class Parser:
             yield value
 
     def _own_files(self, hidden: Collection[Path]) -> list[Path]:
-        """Return the worker's folder; what lies in it beside a folder that must not be seen, one by one."""
+        """Return the worker's folder; what lies in it beside a folder that must not be seen, one by one; and
+        inside such a folder, only what it can import: other files may be truths.
+        """
         folder = self.script.resolve().parent
         secret = [path.resolve() for path in hidden]
-        if not any(path == folder or folder in path.parents for path in secret):
-            return [folder]
-        if folder in secret:  # pages lie beside the script: only what it can import
-            settings = self.script.resolve().with_suffix(".json")  # others may be truths
+        if not self.builtin and any(path in (folder, *folder.parents) for path in secret):
+            settings = self.script.resolve().with_suffix(".json")
             return [self.script.resolve(), settings, *(p for p in folder.iterdir() if p.suffix == ".py")]
+        if not any(folder in path.parents for path in secret):
+            return [folder]
         return [p for p in folder.iterdir() if not any(p == path or p in path.parents for path in secret)]
 
     @property

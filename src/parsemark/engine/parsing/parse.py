@@ -98,7 +98,7 @@ def parse_corpus(
     pool = ParsePool(
         run,
         {parser.name: parser for parser in parsers},
-        _workers(options, {run.path, *(page.pdf.parent for page in pages)}),
+        _workers(options, {run.path, corpus.root, *(page.pdf.parent for page in pages)}),
         cache=cache,
         limits=options.limits,
         events=events,
