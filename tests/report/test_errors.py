@@ -1,7 +1,9 @@
 """Types of errors: counted from the stored matches, told by the metric, and shown where they happened."""
 
+import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +11,18 @@ import polars as pl
 import pytest
 
 from parsemark.errors import StoreError
+from parsemark.formats.model_json import element_from_json
+from parsemark.metrics import get_metric
 from parsemark.metrics.reader.events import Kind
+from parsemark.metrics.table_input import TableInput
 from parsemark.model import Cell, Element, Table
 from parsemark.protocols import get_protocol
+from parsemark.protocols.run_data.rows import details_text
 from parsemark.protocols.tables.presentation import ERROR_KINDS, OF_EVENT, explain_pair
 from parsemark.report.chunks import decode
 from parsemark.report.comparison_text import errors_markdown
 from parsemark.report.source import RunSource
-from parsemark.store import Run
+from parsemark.store import Run, RunFolder
 from parsemark.verdicts.error_types import Errors, changes_of, errors_beside, errors_between, find_errors
 
 Open = Callable[..., Any]
@@ -101,6 +107,52 @@ def test_a_perfect_copy_has_no_error() -> None:
     assert explanation is not None
     assert explanation.counts == {}
     assert explanation.title == "reader 10.0 of 10"
+
+
+def test_stored_explanations_are_read_and_cut_ones_made_again(
+    source: RunSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`reader` has explained each pair when it was scored: the report does not compute that again."""
+    run = Run.open(shutil.copytree(source.run.path, tmp_path / "run"))
+    computed = find_errors(RunSource(run), None)
+    elements = {
+        (sample, parser, e.id): e
+        for name, parser_column, column in (
+            ("samples", pl.lit(""), "truth"),
+            ("predictions", "parser", "prediction"),
+        )
+        for sample, parser, text in run.table(name).select("sample", parser_column, column).iter_rows()
+        for e in map(element_from_json, json.loads(text)["elements"] if text else ())
+    }
+    scores = run.table("scores")
+    pairs = scores.filter(
+        pl.col("element").is_in([key[2] for key in computed.explained]) & (pl.col("pred") != "")
+    )
+    rows = []
+    for row in pairs.unique(["sample", "parser", "element", "rule"]).sort(pl.all()).to_dicts():
+        truth, pred = (
+            elements[row["sample"], "", row["element"]],
+            elements[row["sample"], row["parser"], row["pred"]],
+        )
+        score = get_metric("reader").score(TableInput(truth.table), TableInput(pred.table))
+        rows.append({**row, "metric": "reader", "value": score.value, "details": details_text(score.details)})
+    cut = next(k for k, row in enumerate(rows) if row["rule"] == source.rule)
+    rows[cut]["details"] = json.dumps({**json.loads(rows[cut]["details"]), "errors": [], "shortened": True})
+    with_reader = pl.concat([scores, pl.DataFrame(rows, schema=scores.schema)])
+    RunFolder.of(run).write_table("scores", with_reader, "tables")
+
+    again = RunSource(run)
+    asked = []
+
+    def explain(truth: Element, pred: Element) -> Any:
+        asked.append(truth.id)
+        return explain_pair(truth, pred)
+
+    monkeypatch.setattr(again, "shown", replace(again.shown, explain=explain))
+    found = find_errors(again, None)
+    assert found.explained == computed.explained
+    assert sorted(found.rows.rows()) == sorted(computed.rows.rows())
+    assert asked == [rows[cut]["element"]]
 
 
 def test_huge_tables_are_not_explained() -> None:

@@ -371,6 +371,11 @@ def test_details_of_metrics_are_in_the_data_of_a_page(run: Run) -> None:
     frame = (
         run.table("scores").filter((pl.col("rule") == "bbox") & (pl.col("status") == "ok")).head(len(told))
     )
-    tables, _ = _scores(frame.with_columns(details=pl.Series(told, dtype=pl.String)), ["bbox"])
-    rows = [row for by_rule in tables.values() for row in by_rule["bbox"]]
-    assert [row[4:] for row in rows] == [[None, None, {"counts": {"row_lost": 2}}], [], [], []]
+    of_box = frame.with_columns(details=pl.Series(told, dtype=pl.String))
+    # What several rules say about a pair is there once.
+    both = pl.concat([of_box, of_box.head(1).with_columns(rule=pl.lit("content"))])
+    tables, _, details = _scores(both, ["bbox", "content"])
+    for rule, expected in (("bbox", [[None, None, 0], [], [], []]), ("content", [[None, None, 0]])):
+        assert [row[4:] for by_rule in tables.values() for row in by_rule.get(rule, ())] == expected
+    (texts,) = (list(own) for own in details.values() if own)
+    assert texts == ['{"counts": {"row_lost": 2}}']

@@ -132,6 +132,16 @@ class ScoredTables:
         """Return the same by one metric."""
         return self._scores().filter(metric=metric).collect()
 
+    def details_of(self, metric: str, pairs: pl.DataFrame) -> pl.DataFrame:
+        """Return `sample`, `parser`, `element`, value and details of the scores of some pairs."""
+        import polars as pl
+
+        told = pl.col("value").is_not_null() & pl.col("details").is_not_null()
+        scores = self.scan("scores").filter(told, rule=self.rule, metric=metric)
+        place = ["sample", "parser", "element", "pred"]
+        own = scores.join(pairs.lazy().select(place), on=place, how="semi")
+        return own.select("sample", "parser", "element", "value", "details").collect()
+
     def _scores(self) -> pl.LazyFrame:
         import polars as pl
 
@@ -191,6 +201,9 @@ class Presentation:
     explain: Callable[[Element, Element], Explanation | None] | None = None
     """Why a matched pair (truth, prediction) scores as it does; the function gives None where nothing can be
     said, or it would take too long."""
+    explain_stored: tuple[str, Callable[[float, str], Explanation | None]] | None = None
+    """The metric whose stored scores already hold that explanation, and what reads it from value and details
+    (JSON text); the function gives None where they do not hold all of it, and the pair is explained again."""
     join_pieces: Callable[[Element, Sequence[Element]], Element | None] | None = None
     """What several predictions that answer one truth are scored as; without it they are not scored as one."""
 

@@ -32,7 +32,11 @@ def decode(script: str) -> Any:
 
 def write_chunk(root: Path, name: str, value: Any) -> None:
     """Write plain JSON data as `data/NAME.js` below `root`; see `write_text_chunk`."""
-    text = json.dumps(without_nan(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    how: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":"), "allow_nan": False}
+    try:
+        text = json.dumps(value, **how)
+    except ValueError:  # few chunks hold NaN, and looking through all of them takes as long as writing them
+        text = json.dumps(without_nan(value), **how)
     write_text_chunk(root, name, text)
 
 

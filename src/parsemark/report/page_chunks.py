@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from parsemark.protocols.presentation import PageViews
 from parsemark.protocols.run_data.rows import MAX_DETAILS
 from parsemark.report.chunks import cut, prediction_json, write_chunk, write_text_chunk
 from parsemark.report.names import page_file
+from parsemark.report.search_index import SearchIndex
 from parsemark.report.site import ReportOptions
 from parsemark.report.source import RunSource
 from parsemark.verdicts.error_types import Key
@@ -31,10 +32,11 @@ def write_page_chunks(
     images: set[int],
     explained: Sequence[Explained],
 ) -> None:
-    """Write `data/pages/…` and, where the run is small enough, `data/raw/…`. `images`: the numbers of the
-    pages that have a picture; `explained`: what explains pairs, for each protocol, as `sources`.
+    """Write `data/pages/…`, `data/search/…` and, where the run is small enough, `data/raw/…`. `images`: the
+    numbers of the pages that have a picture; `explained`: what explains pairs, for each protocol, as
+    `sources`.
     """
-    source = sources[0]
+    source, index_of_words = sources[0], SearchIndex()
     with_raw = len(source.samples) * len(source.parsers) <= options.max_raw_outputs
     for first, ids in source.batches(BATCH):
         batch = _Batch(sources, ids, explained)
@@ -42,9 +44,11 @@ def write_page_chunks(
             index = first + offset
             page = batch.page_json(sample, index in images, with_raw)
             write_text_chunk(root, f"pages/{page_file(index)}", page)
+            index_of_words.add(index, batch.stored(sample))
             if with_raw:
                 raw = [batch.raw(sample, parser.name) for parser in source.parsers]
                 write_chunk(root, f"raw/{page_file(index)}", raw)
+    index_of_words.write(root)
 
 
 def write_older_chunks(root: Path, source: RunSource, older: RunSource) -> None:
@@ -64,7 +68,7 @@ class _Scored:
         self.explained = explained
         self.matches = _matches(source.rows_of("matches", ids), source.rules)
         rows = source.rows_of("scores", ids)
-        self.scores, self.page_scores = _scores(rows, source.rules)
+        self.scores, self.page_scores, self.details = _scores(rows, source.rules)
         self.found = _found(rows, source.shown.pages)
 
     def facts(self, sample: str, parser: str) -> dict[str, Any]:
@@ -74,7 +78,11 @@ class _Scored:
         truths = (truth for found in matches.values() for match in found for truth in match[0])
         keys = {truth: (sample, parser, truth) for truth in truths}
         told = {truth: self.explained[k] for truth, k in keys.items() if k in self.explained}
-        scores = {"scores": self.scores.get(key, {}), "page_scores": self.page_scores.get(key, {})}
+        scores: dict[str, Any] = {
+            "scores": self.scores.get(key, {}),
+            "page_scores": self.page_scores.get(key, {}),
+        }
+        scores["details"] = [_details(text) for text in self.details.get(key, ())]
         return {"matches": matches, **scores, "found": self.found.get(key, []), "explained": told}
 
 
@@ -115,6 +123,13 @@ class _Batch:
         prediction = prediction_json(stored["prediction"]) if stored else "null"
         return f'{_dump(facts)[:-1]},"prediction":{prediction}}}'
 
+    def stored(self, sample: str) -> Iterator[str]:
+        """Yield the JSON of a page's truth and of all outputs for it."""
+        if truth := self.samples[sample]["truth"]:
+            yield truth
+        rows = (self.predictions.get((sample, parser.name)) for parser in self.source.parsers)
+        yield from (row["prediction"] for row in rows if row and row["prediction"])
+
     def raw(self, sample: str, parser: str) -> dict[str, Any] | None:
         """Return a parser's raw output, as text."""
         parse = self.parses.get((sample, parser))
@@ -153,14 +168,15 @@ def _matches(frame: pl.DataFrame, rules: Sequence[str]) -> dict[tuple[str, str],
 
 def _scores(
     frame: pl.DataFrame, rules: Sequence[str]
-) -> tuple[dict[Any, dict[str, list[Any]]], dict[Any, dict[str, Any]]]:
-    """Return scores of tables (`rule → [element, pred, metric, value, status, message, details]`), of whole
-    pages.
+) -> tuple[dict[Any, dict[str, list[Any]]], dict[Any, dict[str, Any]], dict[Any, dict[str, int]]]:
+    """Return scores of tables (`rule → [element, pred, metric, value, status, message, number]`), of whole
+    pages, and the details that these numbers stand for: several rules have the same ones.
 
     Status and message are null, and with them all that is null at the end left out, where there is a value.
     """
     tables: dict[Any, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     pages: dict[Any, dict[str, Any]] = defaultdict(dict)
+    details: dict[Any, dict[str, int]] = defaultdict(dict)
     place, what = ("sample", "parser", "rule", "element", "pred"), ("metric", "value", "status", "message")
     shown = frame.filter(pl.col("rule").is_in(list(rules)) | (pl.col("element") == ""))
     for sample, parser, rule, element, pred, metric, value, status, message, told in shown.select(
@@ -172,10 +188,11 @@ def _scores(
             pages[sample, parser][metric] = {"value": number, "status": status, "message": note}
         else:
             why = [] if status == "ok" else [status, note]
-            if (details := _details(told)) is not None:
-                why = [*(why or [None, None]), details]
+            if _details(told) is not None:
+                numbers = details[sample, parser]
+                why = [*(why or [None, None]), numbers.setdefault(told, len(numbers))]
             tables[sample, parser][rule].append([element, pred, metric, number, *why])
-    return tables, pages
+    return tables, pages, details
 
 
 def _found(frame: pl.DataFrame, views: PageViews | None) -> dict[tuple[str, str], list[Any]]:

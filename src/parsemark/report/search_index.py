@@ -5,18 +5,13 @@ One file for each first letter: word to the numbers of the pages that have it, i
 
 import json
 import re
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from parsemark.report.chunks import write_chunk
-from parsemark.report.source import RunSource
 
-BATCH = 200
 MOST_WORDS = 5_000  # different words of one page; the rest are not found
 LONGEST_WORD = 40
 OTHER = "other"  # words that begin with none of a–z and 0–9
@@ -24,20 +19,26 @@ _WORD = re.compile(r"[^\W_]+")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
-def write_search_index(root: Path, source: RunSource) -> None:
-    """Write `data/search/LETTER.js`: words with the pages that have them, as steps from page to page."""
-    found: dict[str, dict[str, list[int]]] = {letter: {} for letter in (*_LETTERS, OTHER)}
-    for first, ids in source.batches(BATCH):
-        texts = _texts(source, ids)
-        for offset, sample in enumerate(ids):
-            for word in sorted(words_of(texts[sample]))[:MOST_WORDS]:
-                own = found[word[0] if word[0] in _LETTERS else OTHER]
-                own.setdefault(word, []).append(first + offset)
-    for letter, own in found.items():
-        steps = {
-            word: [pages[0], *(b - a for a, b in pairwise(pages))] for word, pages in sorted(own.items())
-        }
-        write_chunk(root, f"search/{letter}", steps)
+class SearchIndex:
+    """Collects the words of the pages of a report, and writes them once all pages are known."""
+
+    def __init__(self) -> None:
+        self._pages: dict[str, dict[str, list[int]]] = {letter: {} for letter in (*_LETTERS, OTHER)}
+
+    def add(self, page: int, stored: Iterable[str]) -> None:
+        """Add a page by its number: the JSON of its truth and of all outputs. Pages come in order."""
+        texts = [text for data in stored for text in _strings(json.loads(data))]
+        for word in sorted(words_of(texts))[:MOST_WORDS]:
+            own = self._pages[word[0] if word[0] in _LETTERS else OTHER]
+            own.setdefault(word, []).append(page)
+
+    def write(self, root: Path) -> None:
+        """Write `data/search/LETTER.js`: words with the pages that have them, as steps from page to page."""
+        for letter, own in self._pages.items():
+            steps = {
+                word: [pages[0], *(b - a for a, b in pairwise(pages))] for word, pages in sorted(own.items())
+            }
+            write_chunk(root, f"search/{letter}", steps)
 
 
 def words_of(texts: list[str]) -> set[str]:
@@ -46,17 +47,7 @@ def words_of(texts: list[str]) -> set[str]:
     >>> sorted(words_of(["Total_sum: 1.12 €", "total"]))
     ['1', '12', 'sum', 'total']
     """
-    return {word[:LONGEST_WORD] for text in texts for word in _WORD.findall(text.lower())}
-
-
-def _texts(source: RunSource, ids: pl.Series) -> dict[str, list[str]]:
-    """Return the texts of some pages: of the truth and of all outputs."""
-    texts: dict[str, list[str]] = defaultdict(list)
-    for name, column in (("samples", "truth"), ("predictions", "prediction")):
-        for sample, stored in source.rows_of(name, ids).select("sample", column).iter_rows():
-            if stored:
-                texts[sample] += _strings(json.loads(stored))
-    return texts
+    return {word[:LONGEST_WORD] for word in set(_WORD.findall("\n".join(texts).lower()))}
 
 
 def _strings(page: dict[str, Any]) -> Iterator[str]:

@@ -16,7 +16,6 @@ from parsemark.report.drawing import RunParser
 from parsemark.report.names import page_file
 from parsemark.report.page_chunks import write_older_chunks, write_page_chunks
 from parsemark.report.provenance import known_metadata
-from parsemark.report.search_index import write_search_index
 from parsemark.report.site import ReportPage, Site
 from parsemark.report.source import RunSource, page_values, value_words
 from parsemark.system import make_folder
@@ -44,7 +43,6 @@ def _write(site: Site) -> None:
     if older is not None:
         write_element_lists(site.root, older, "older/lists", Errors(), pages=source, parsers=older.parsers)
         write_older_chunks(site.root, source, older)
-    write_search_index(site.root, source)
     write_page_chunks(site.root, site.sources, site.options, images, [found.explained for found in errors])
     site.page("viewer", scripts=SCRIPTS)
 

@@ -14,7 +14,7 @@ from parsemark.errors import FormatError, StoreError
 from parsemark.formats.model_json import element_from_json
 from parsemark.model import Element
 from parsemark.protocols import get_protocol
-from parsemark.protocols.presentation import ErrorKind, ScoredTables
+from parsemark.protocols.presentation import ErrorKind, Explanation, ScoredTables
 from parsemark.store import Run, report_damage
 from parsemark.system.files import write_bytes
 from parsemark.verdicts.scored_run import ScoredRun
@@ -76,8 +76,37 @@ def find_errors(source: ScoredRun, limit: int | None, parsers: Sequence[str] | N
     pairs = _answered(source)
     if parsers is not None:
         pairs = pairs.filter(pl.col("parser").is_in(list(parsers)))
+    n_pairs = pairs.height
+    pairs = pairs if limit is None else pairs.head(limit)
+    for key, explanation in _explanations(source, pairs):
+        explained[key] = {
+            "title": explanation.title,
+            "errors": [[f.kind, f.message] for f in explanation.findings[:MAX_FINDINGS]],
+            "n_errors": explanation.n_findings,
+        }
+        inside += [(*key, kind, n) for kind, n in explanation.counts.items()]
+    rows = pl.concat([of_matches, pl.DataFrame(inside, schema=SCHEMA, orient="row")])
+    merged = source.matches.filter((pl.col("truth").list.len() > 1) & (pl.col("pred").list.len() > 0))
+    return Errors(shown.error_kinds, rows, explained, n_pairs + merged.height, shown.explain is not None)
+
+
+def _explanations(source: ScoredRun, pairs: pl.DataFrame) -> Iterator[tuple[Key, Explanation]]:
+    """Yield what the scores of some pairs already say, and what can be found out about the others."""
+    shown, place = source.shown, ["sample", "parser", "element"]
+    if shown.explain_stored is not None:
+        metric, read = shown.explain_stored
+        stored = source.details_of(metric, pairs.with_columns(pred=pl.col("pieces").list.join("+")))
+        found = [(tuple(key), read(value, text)) for *key, value, text in stored.iter_rows()]
+        known = [(key, explanation) for key, explanation in found if explanation is not None]
+        yield from known
+        pairs = pairs.join(
+            pl.DataFrame([key for key, _ in known], dict.fromkeys(place, pl.String), orient="row"),
+            on=place,
+            how="anti",
+            maintain_order="left",
+        )
     left = MAX_EXPLAINED_CELLS
-    for key, truth, pieces in _elements(source, pairs if limit is None else pairs.head(limit)):
+    for key, truth, pieces in _elements(source, pairs):
         left -= sum(_size(element) for element in (truth, *pieces))
         if left < 0:
             break
@@ -85,15 +114,7 @@ def find_errors(source: ScoredRun, limit: int | None, parsers: Sequence[str] | N
         pred = pieces[0] if len(pieces) == 1 else joined
         explanation = shown.explain(truth, pred) if shown.explain and pred else None
         if explanation is not None:
-            explained[key] = {
-                "title": explanation.title,
-                "errors": [[f.kind, f.message] for f in explanation.findings[:MAX_FINDINGS]],
-                "n_errors": explanation.n_findings,
-            }
-            inside += [(*key, kind, n) for kind, n in explanation.counts.items()]
-    rows = pl.concat([of_matches, pl.DataFrame(inside, schema=SCHEMA, orient="row")])
-    merged = source.matches.filter((pl.col("truth").list.len() > 1) & (pl.col("pred").list.len() > 0))
-    return Errors(shown.error_kinds, rows, explained, pairs.height + merged.height, shown.explain is not None)
+            yield key, explanation
 
 
 def stored_errors(run: Run, protocol: str, parsers: Sequence[str]) -> pl.DataFrame | None:

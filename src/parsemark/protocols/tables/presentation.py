@@ -4,9 +4,11 @@ Missed, invented, split and merged tables follow from the matches. What went wro
 metric `reader` says happened to it: its events, put together under the names by which people ask for them.
 """
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
@@ -50,6 +52,7 @@ def present(metrics: tuple[str, ...]) -> Presentation:
         error_kinds=ERROR_KINDS,
         element_errors=errors_of_matches,
         explain=explain_pair,
+        explain_stored=(METRIC, stored_explanation),
         join_pieces=_join_pieces,
         rules=tuple(RULE_WORDS),  # matching in order of confidence is for curves alone
         rule_words=RULE_WORDS,
@@ -104,16 +107,31 @@ def explain_pair(truth: Element, pred: Element) -> Explanation | None:
     score = get_metric(METRIC).score(truth_input(left), TableInput(right))
     if score.value is None:
         return None
-    told = [(OF_EVENT.get(e["kind"], ""), e["message"]) for e in score.details.get("errors", ())]
+    return _explanation(score.value, score.details)
+
+
+def stored_explanation(value: float, text: str) -> Explanation | None:
+    """Explain a pair by what was stored with its score; return None where the run keeps only a part of it,
+    or something else: a run may come from elsewhere.
+    """
+    try:
+        details = json.loads(text)
+        return None if "shortened" in details else _explanation(value, details)
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def _explanation(value: float, details: Mapping[str, Any]) -> Explanation:
+    told = [(OF_EVENT.get(e["kind"], ""), str(e["message"])) for e in details["errors"]]
     counts: Counter[str] = Counter()
-    for event, n in score.details.get("counts", {}).items():
+    for event, n in details["counts"].items():
         if kind := OF_EVENT.get(event, ""):
-            counts[kind] += n
+            counts[kind] += int(n)
     return Explanation(
-        title=f"{METRIC} {score.value:.1f} of 10",
+        title=f"{METRIC} {value:.1f} of 10",
         findings=tuple(Finding(kind, message) for kind, message in told),
         counts=dict(counts),
-        n_findings=int(score.details.get("n_errors", len(told))),
+        n_findings=int(details["n_errors"]),
     )
 
 

@@ -33,7 +33,8 @@
     return names.length ? `“${names.join("” + “")}”` : ids.join(" + ");
   };
 
-  const scoresOf = (data, rule, key, truth, pred) => (data.scores[rule] || []).filter((row) => (row[0] === key || row[0] === truth) && row[1] === pred);
+  const scoresOf = (data, rule, key, truth, pred) => (data.scores[rule] || []).filter((row) => (row[0] === key || row[0] === truth) && row[1] === pred)
+    .map((row) => (row.length > 6 ? [...row.slice(0, 6), data.details[row[6]]] : row));
 
   const chip = ([, , metric, value, status, message]) => el("span", { class: `chip${value === null ? " none" : ""}`, title: message ?? status ?? null },
     el("span", { class: "chip-name" }, parsemark.metricName(metric)), " ", value === null ? (status ?? "none").replaceAll("_", " ") : scoreText(value));

@@ -164,7 +164,7 @@
     byId("found").replaceChildren(...contenders.flatMap((c) => (c.data.found?.length ? [el("h3", {}, parsemark.foreign(c.name)), parsemark.renderFound(c.data)] : [])));
   };
 
-  const NOT_SCORED = { matches: {}, scores: {}, page_scores: {}, explained: {}, found: [] };
+  const NOT_SCORED = { matches: {}, scores: {}, page_scores: {}, details: [], explained: {}, found: [] };
   const NOTHING = { parse: null, scored: [], prediction: null };
 
   // What a parser made of a page, with what the chosen protocol says about it.
