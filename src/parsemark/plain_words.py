@@ -123,11 +123,12 @@ def signed_interval(low: float | None, high: float | None, digits: int = 3) -> s
 def needed_to_separate(number: str, other: str, best: str, difference: float) -> str:
     """Return how many more documents would separate two parsers, at today's difference.
 
-    >>> needed_to_separate("about 9 more labelled pages", "b", "a", -0.1)
-    "To separate b from a you need about 9 more labelled pages (at today's gap of 0.10)."
+    >>> needed_to_separate("about 9 more pages", "b", "a", -0.1)
+    'With about 9 more pages, the chance to separate b from a is about one half (if they stay 0.10 apart).'
     """
     gap = signed_end(abs(difference), 2).lstrip("+")
-    return f"To separate {other} from {best} you need {number} (at today's gap of {gap})."
+    chance = f"the chance to separate {other} from {best} is about one half"
+    return f"With {number}, {chance} (if they stay {gap} apart)."
 
 
 def size_in_words(n_bytes: int) -> str:
@@ -165,7 +166,7 @@ def format_value(value: float | None, style: str) -> str:
     return f"{value:,.{DIGITS[style]}f}"
 
 
-INTERVAL = "95 % CI, documents like these"
+INTERVAL = "95 % CI for documents like these"
 """The question that intervals of scores answer: other documents of these types, in this mix."""
 
 
@@ -174,7 +175,7 @@ def figure_note(interval: tuple[float, float] | None, n: float, style: str) -> s
     parts = []
     if interval:
         low, high = (format_value(end, style) for end in interval)
-        parts.append(f"{low} to {high} ({INTERVAL})")
+        parts.append(f"{INTERVAL}: {low} to {high}")
     parts.append(f"n = {n:,.0f}")
     return ", ".join(parts)
 

@@ -63,7 +63,7 @@ def test_one_run_under_several_profiles(corpus: Path, tmp_path: Path) -> None:
     options = ["--corpus", f"omnidocbench:{corpus}", str(corpus.parent / "preds")]
     profiles = [f"--protocol=document(profile={v})" for v in ("v1.5", "v1.6")]
     shown = _run("score", *options, *profiles, "--out", str(run))
-    assert "profile v1.5" in " ".join(shown.split()) and "tables:" not in shown
+    assert "profile=v1.5" in " ".join(shown.split()) and "tables:" not in shown
     _run("export", str(run), "--format", "omnidocbench", "--out", str(out))
     old = json.loads((out / "v1.5" / "preds_quick_match_metric_result.json").read_text())
     new = json.loads((out / "v1.6" / "preds_quick_match_metric_result.json").read_text())

@@ -105,7 +105,7 @@ def test_the_caption_names_the_sampling_unit_and_what_is_open(source: RunSource)
         }
     )
     said = " ".join(sampling(shown))
-    assert "95 % CI, documents like these: sampled are 42 documents of 4 makers, types fixed." in said
+    assert "95 % CI for documents like these: sampled are 42 documents of 4 makers, types fixed." in said
     assert "Not decidable: a against b." in said and "Not decidable for new document types: 4 makers" in said
     few = summary.model_copy(update={"ranking": ranking.model_copy(update={"n_documents": 3})})
     assert sampling(few) == ["No intervals: 3 documents are too few to generalise."]

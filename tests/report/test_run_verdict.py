@@ -23,7 +23,7 @@ def parsed(parser: str, *, n: int = 4, cpu_s: float = 3.6, failed: int = 0) -> l
 def test_a_clear_winner_is_named_with_its_score_in_words_and_its_cost() -> None:
     said = run_verdict(summary_of({"x": "worse"}), parsed("best", failed=1), "demo")
     assert said == [
-        "Best: best. Its score for table extraction is 0.90 (F).",
+        "Best: best. Its score for table extraction (F) is 0.90.",
         "It failed on 1 page.",
         "With best, a million pages take 1,000.0 CPU hours on this machine.",
     ]
@@ -54,8 +54,8 @@ def test_an_open_question_says_how_many_labels_would_settle_it() -> None:
         "Best so far: best. 4 documents are too few to test its lead over x. Its score"
     )
     # Half of an interval of .43 against a difference of .1, from 14 documents: 14 · (2.148² − 1).
-    needed = "about 51 more labelled documents (at today's gap of 0.10)"
-    assert f"To separate x from best you need {needed}." in said
+    needed = "With about 51 more labelled documents, the chance to separate x from best is about one half"
+    assert f"{needed} (if they stay 0.10 apart)." in said
 
 
 def test_what_nobody_would_label_is_no_number_and_a_lone_parser_is_not_taken() -> None:
@@ -63,13 +63,13 @@ def test_what_nobody_would_label_is_no_number_and_a_lone_parser_is_not_taken() -
     verdict = summary.ranking.verdicts[0].model_copy(update={"difference": 0.001})
     ranking = summary.ranking.model_copy(update={"verdicts": [verdict]})
     said = " ".join(run_verdict(summary.model_copy(update={"ranking": ranking}), [], "demo"))
-    assert "To separate x from best you need more than 1,000 more labelled documents" in said
-    assert "(at today's gap of 0.001)" in said
+    assert "With more than 1,000 more labelled documents, the chance to separate x from best" in said
+    assert "(if they stay 0.001 apart)" in said
     unlabelled = summary.model_copy(update={"ranking": ranking, "protocol": "evidence"})
     said = " ".join(run_verdict(unlabelled, [], "demo"))
-    assert "To separate x from best you need more than 1,000 more documents" in said
+    assert "With more than 1,000 more documents, the chance to separate x from best" in said
     alone = summary.model_copy(update={"parsers": {"best": summary.parsers["best"]}})
-    assert run_verdict(alone, [], "demo")[0] == "best: its score for table extraction is 0.90 (F)."
+    assert run_verdict(alone, [], "demo")[0] == "best: its score for table extraction (F) is 0.90."
 
 
 def test_where_nothing_is_right_it_says_so() -> None:

@@ -62,8 +62,8 @@ def bench(
 ) -> None:
     """Run parsers on a corpus; print a leaderboard and write an HTML report.
 
-    The leaderboard has scores with 95 % confidence intervals, failures and CPU time; in the report, also
-    memory. If the leader is not significantly better than another parser, the answer says how many more
+    The leaderboard shows scores with 95 % confidence intervals, failures and CPU time; the report also shows
+    memory. If the leader is not significantly better than another parser, the output says how many more
     documents would separate them. The same command resumes an interrupted run.
 
     Truth is the correct content of a page. Its files are named after the PDF: `report.md`, or

@@ -76,7 +76,7 @@ def gate(
             "--min",
             metavar="[SCORE=]VALUE",
             help="Required score: a minimum, or a maximum where lower is better; repeatable. VALUE alone "
-            "applies to the primary score.",
+            "applies to the primary score, by which the leaderboard is sorted.",
         ),
     ] = None,
     max_drop: Annotated[
@@ -90,7 +90,7 @@ def gate(
         Option(
             "--regressions/--no-regressions",
             help="Fail if the pages that got worse are more than twice as many as those that got better. The "
-            "same rule applies to lost against newly found tables, and to each type of error.",
+            "same rule applies to tables (lost and newly found) and to each type of error.",
         ),
     ] = True,
     max_failures: Annotated[

@@ -103,8 +103,8 @@ def fill(make: Callable[..., Made], given: Mapping[str, Any], **others: Any) -> 
 
 CORPUS = (
     "Documents to use: a folder of PDFs, one PDF, `demo`, a folder that `parsemark corpus` wrote, or "
-    "LOADER:PATH (`parsemark list corpora` names the loaders). If you give a run, its corpus is used. A "
-    "folder of PDFs may contain truth files, with the correct content of pages."
+    "LOADER:PATH (`parsemark list corpora` names the loaders). If you give a run directory, its corpus is "
+    "used. A folder of PDFs may contain truth files, with the correct content of pages."
 )
 Corpus = Annotated[str, Option("--corpus", "-c", help=CORPUS)]
 CorpusArgument = Annotated[str, Argument(metavar="CORPUS", help=CORPUS)]
@@ -117,7 +117,7 @@ Parsers = Annotated[
         "-p",
         help="Parser to run; repeatable. Give a name, a name with options such as `camelot(flavor=stream)`, "
         "or the path of your own worker, the script that runs a parser (guide: docs/how-to/parsers.md).",
-        show_default="a fast set",
+        show_default="eight that are fast to install and to run",
     ),
 ]
 PAGES = (
@@ -149,7 +149,7 @@ RunArgument = Annotated[
     ),
 ]
 Protocol = Annotated[
-    str | None, Option("--protocol", help="Protocol to report.", show_default="the run's first")
+    str | None, Option("--protocol", help="Protocol whose scores are used.", show_default="the run's first")
 ]
 Old = Annotated[Path | None, Option("--old", help="Older run to compare with.")]
 Json = Annotated[
@@ -160,8 +160,8 @@ Executor = Annotated[
     Option(help="Where to run: `local`, `ray`, or the address of a Ray cluster such as `ray:HOST:6379`."),
 ]
 _PROTOCOLS = (
-    "Protocol to score with; repeatable. Options stand in brackets: "
-    "`tables(match=content,metrics=teds+reader)`."
+    "Protocol to score with, a set of scores and rules (`parsemark list protocols`); repeatable. Options "
+    "stand in brackets: `tables(match=content,metrics=teds+reader)`."
 )
 Protocols = Annotated[
     list[str] | None,

@@ -13,6 +13,7 @@ from parsemark.plain_words import counted_name, format_value, signed, signed_end
 from parsemark.protocols import Figure, FigureInfo, Summary
 
 BEST = "★"
+LOWER_IS_BETTER = "↓"
 STATES = {"not_resolved": "?", "equal": "≡", "equivalent": "=", "better": "+", "worse": " "}
 _NARROW_HEAD = 8
 _NAME_WIDTH = 16  # names of parsers have at least this much room, and fold at twice of it
@@ -55,10 +56,10 @@ def leaderboard(summary: Summary, width: int = 100) -> RenderableType:
     for row, parser in enumerate(summary.ordered()):
         table.add_row(_mark(parser, summary), Text(parser), *(column.cells[row] for column in columns))
     counted = [counted_name(n, name) for name, n in summary.counts.items()]
-    chosen = [f"{key} {value}" for key, value in summary.settings.items()]
-    heading = Text(f"{summary.protocol}: " + " · ".join([*counted, *chosen]))
+    heading = Text(f"{summary.protocol}: " + " · ".join(counted))
     notes = [Text(f"Note: {note}", "bold yellow") for note in (*summary.ranking.notes, *summary.notes)]
-    below = [*_legend(summary, left_out), *([Text(), *notes] if notes else [])]
+    in_table = [info for info in figures if info.name in shown]
+    below = [*_legend(summary, in_table, left_out), *([Text(), *notes] if notes else [])]
     matrix = [Text(line) for line in _matrix_lines(summary, width)]
     return Group(heading, Text(), table, *below, *matrix)
 
@@ -141,7 +142,9 @@ def _columns(summary: Summary, figures: Sequence[FigureInfo], *, wide: bool) -> 
     columns = []
     for info in figures:
         is_primary = info.name == summary.primary
-        head = Text(_head(info.label), style="bold underline" if is_primary else "bold")
+        is_reversed = info.style == "score" and not info.higher_is_better
+        label = f"{info.label} {LOWER_IS_BETTER}" if is_reversed else info.label
+        head = Text(_head(label), style="bold underline" if is_primary else "bold")
         cells = [_cell(summary.figure(parser, info.name), info, wide=wide) for parser in parsers]
         columns.append(_Column(info.name, head, cells))
         if is_primary and summary.ranking.verdicts:
@@ -204,15 +207,20 @@ def _cell(figure: Figure | None, column: FigureInfo, *, wide: bool) -> Text:
     return text
 
 
-def _legend(summary: Summary, left_out: Sequence[str]) -> list[RenderableType]:
+def _first_sentence(text: str) -> str:
+    first, stop, _ = text.partition(". ")
+    return first if stop else text.removesuffix(".")
+
+
+def _legend(summary: Summary, shown: Sequence[FigureInfo], left_out: Sequence[str]) -> list[RenderableType]:
     info = summary.info(summary.primary)
     failed = "count as empty output" if summary.failures_count else "are left out of the means"
-    parts = [f"second line: 95 % CI for documents like these; failed pages {failed}"]
+    parts = [f"below each score: 95 % CI for documents like these; failed pages {failed}"]
     if summary.ranking.best is not None:
-        parts.insert(0, f"sorted by {info.label} ({info.name})")
+        parts.insert(0, f"sorted by {info.label} ({info.name}): {_first_sentence(info.definition)}")
         states = {v.state for v in map(summary.ranking.to_best, summary.parsers) if v}
         if states:
-            parts[0] += "; to best: difference from the leader, simultaneous 95 % CI"
+            parts.append("to best: difference from the leader; its 95 % CIs hold for all parsers together")
         words = {
             "not_resolved": f"{STATES['not_resolved']} = statistically indistinguishable from the leader",
             "equal": f"{STATES['equal']} = equal to it on every document",
@@ -220,6 +228,11 @@ def _legend(summary: Summary, left_out: Sequence[str]) -> list[RenderableType]:
         }
         marked = [f"{BEST} leader", *(text for state, text in words.items() if state in states)]
         parts.append("; ".join(marked) + ("; unmarked = significantly worse" if "worse" in states else ""))
-    if left_out:
-        parts.append(f"hidden for lack of width: {', '.join(left_out)}; see parsemark report")
+    if any(info.style == "score" and not info.higher_is_better for info in shown):
+        parts.append(f"{LOWER_IS_BETTER} lower is better")
+    more = [f"columns {', '.join(left_out)}"] if left_out else []
+    if summary.settings:
+        more.append(f"settings {', '.join(f'{key}={value}' for key, value in summary.settings.items())}")
+    if more:
+        parts.append(f"more in the HTML report: {'; '.join(more)}")
     return [Text(), *(Text(part, style="dim") for part in parts)]

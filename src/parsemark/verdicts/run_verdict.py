@@ -79,9 +79,9 @@ def verdict_by_question(
         sentences = _without_truth(summary, records, corpus)
         return [("which", sentences[0]), *(("next", sentence) for sentence in sentences[1:])]
     info = summary.info(summary.primary)
-    interval = ", too few documents to generalise"
+    interval = "; too few documents to generalise"
     if figure.interval or summary.ranking.n_documents >= FEWEST_DOCUMENTS:
-        interval = f", {INTERVAL}: {figure.low:.2f} to {figure.high:.2f}" if figure.interval else ""
+        interval = f"; {INTERVAL}: {figure.low:.2f} to {figure.high:.2f}" if figure.interval else ""
     recipe = get_protocol(summary.protocol)
     name = f"score for {_short_title(recipe.title)}"
     verdicts = {p: v for p in summary.parsers if (v := summary.ranking.to_best(p)) is not None}
@@ -94,7 +94,7 @@ def verdict_by_question(
     elif open_:
         head = f"Best so far: {best}, statistically indistinguishable from {listed(open_)}."
     head = head if recipe.needs_labels else head.replace(":", " (judged without truth):", 1)
-    score = f"{name} is {figure.value:.2f} ({info.label}{interval})."
+    score = f"{name} ({info.label}) is {figure.value:.2f}{interval}."
     said: list[tuple[Question, str]] = [("which", head), ("sure", f"Its {score}")]
     if len(summary.parsers) == 1:
         said = [("which", f"{best}: its {score}")]

@@ -84,7 +84,9 @@ def asked_of_new_types(documents: DocumentSums) -> NewTypes | None:
     return NewTypes(attribute=division.attribute, n_types=n_types, scores=scores)
 
 
-def type_notes(new_types: NewTypes | None, verdicts: Sequence[Verdict], best: str) -> list[str]:
+def type_notes(
+    new_types: NewTypes | None, verdicts: Sequence[Verdict], best: str, types_seen: Sequence[str] = ()
+) -> list[str]:
     """Return notes on what the scores imply for document types that are not among these."""
     if new_types is None or best not in new_types.scores:
         return []
@@ -92,8 +94,9 @@ def type_notes(new_types: NewTypes | None, verdicts: Sequence[Verdict], best: st
     low, high = (f"{end:.2f}" for end in new_types.scores[best])
     if not new_types.is_answered:
         following = _ORDINALS[new_types.n_types - 2]
-        said = f"The documents come from {types}: nothing follows for a {following} {new_types.attribute}."
-        return [f"{said} By {new_types.attribute}, {best} scores {low} to {high}."]
+        names = f" ({', '.join(types_seen)})" if len(types_seen) == new_types.n_types else ""
+        said = f"The documents come from {types}{names}: nothing follows for a {following}."
+        return [f"{said} {best} scores {low} to {high}, depending on the {new_types.attribute}."]
     new = f"On new {plural(new_types.attribute, 2)} (from {types}) {best} scores {low} to {high}"
     resolved = [v for v in verdicts if v.state in ("better", "worse")]
     open_ = [v.b for v in resolved if v.also_for_new_types == "open"]

@@ -47,6 +47,8 @@ def rank(figure: FigureSums) -> Ranking:
     largest = [k for k in np.argsort(-shares, kind="stable")[:3] if shares[k] > 0]
     verdicts = _verdicts(documents, pairs, found, value)
     new_types = asked_of_new_types(documents) if documents.n_counted >= FEWEST_DOCUMENTS else None
+    division = documents.figure.division
+    types_seen = sorted(set(division.types)) if division else []
     return Ranking(
         figure=name,
         best=best,
@@ -60,7 +62,9 @@ def rank(figure: FigureSums) -> Ranking:
         notes=[
             *missing_notes(figure, value),
             *resolution_notes(figure.info, documents.n_counted, resolution, len(documents.names)),
-            *type_notes(new_types, [v.seen_from(best) for v in verdicts if best in (v.a, v.b)], best),
+            *type_notes(
+                new_types, [v.seen_from(best) for v in verdicts if best in (v.a, v.b)], best, types_seen
+            ),
             *dominance_notes(documents, best, tools or list(value)),
         ],
     )

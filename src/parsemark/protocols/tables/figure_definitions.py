@@ -43,6 +43,12 @@ def metric_range(metric: str) -> tuple[float, float]:
     return (low if isfinite(low) else 0.0), (high if isfinite(high) else 1.0)
 
 
+def _credit_words(metric: str) -> str:
+    """Return what a found table is credited with, in words."""
+    top = metric_range(metric)[1]
+    return f"{metric_words(metric)} score" + ("" if top == 1 else f" / {top:g}")
+
+
 def worst_value(metric: str) -> float:
     """Return the value of a missed table."""
     low, high = metric_range(metric)
@@ -55,7 +61,8 @@ def figure_definitions(metrics: Sequence[str]) -> list[FigureInfo]:
     """
     each = {
         "metric": [
-            {"short": short_name(m), "score": m, "label": metric_words(m, short=True)} for m in metrics
+            {"short": short_name(m), "score": _credit_words(m), "label": metric_words(m, short=True)}
+            for m in metrics
         ],
         "expected": [
             {"key": "e05", "label": "E₀.₅", "start": "0.5"},

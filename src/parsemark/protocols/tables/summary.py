@@ -273,7 +273,7 @@ def _match_notes(run: RunMatches, is_rule_chosen: bool) -> list[str]:
     give, whose = ("gives", "its") if len(run.without_boxes) == 1 else ("give", "their")
     have, count, them = ("has", "counts", "it") if n_unboxed == 1 else ("have", "count", "them")
     unboxed = f"{n_unboxed} of {counted(n_tables, 'true table')} {have} no box"
-    by_text, notes = f"matched by their text ({run.rule}), since", []
+    by_text, notes = f"matched to the truth by text ({run.rule}), since", []
     if run.rule == BOX_RULE and n_unboxed:
         notes.append(f"match=bbox, but {unboxed} and {count} as missed.")
     if run.rule == BOX_RULE and names:
@@ -284,10 +284,10 @@ def _match_notes(run: RunMatches, is_rule_chosen: bool) -> list[str]:
         notes.append(f"Tables are {by_text} {unboxed}; `tables(match=bbox)` counts {them} as missed.")
     if names and not n_unboxed:
         n_others = len(run.tables.parsers) - len(run.without_boxes)
-        who = "The tables of all parsers are" if n_others else "Tables are"
-        place = "the other" if n_others == 1 else "the others"
-        hint = f"; `tables(match=bbox)` matches those of {place} by place" if n_others else ""
-        notes.append(f"{who} {by_text} {names} {give} no boxes{hint}.")
+        who = "All tables are" if n_others else "Tables are"
+        place = "the other parser" if n_others == 1 else "the other parsers"
+        hint = f" `tables(match=bbox)` matches those of {place} by position." if n_others else ""
+        notes.append(f"{who} {by_text} {names} {give} no boxes.{hint}")
     return notes
 
 
