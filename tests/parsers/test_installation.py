@@ -11,7 +11,7 @@ import pytest
 from parsemark.errors import ParserError
 from parsemark.parsers import Parser, get_parser
 from parsemark.parsers.environment import write_lock
-from parsemark.parsers.installation import ALLOW_BUILDS
+from parsemark.parsers.installation import ALLOW_BUILDS, network_variables
 from parsemark.parsers.needs import this_machine
 from parsemark.system import cache_folder
 from parsemark.system.processes import why_not_confined
@@ -23,16 +23,28 @@ def attempts():
     yield "truth", lambda: pathlib.Path({truth!r}).read_text()
     yield "list", lambda: os.listdir(pathlib.Path({truth!r}).parent)
     yield "key", lambda: os.environ["MY_API_KEY"]
+    yield "password", lambda: os.environ["UV_INDEX_OURS_PASSWORD"]
+    yield "user", lambda: os.environ["UV_INDEX_OURS_USERNAME"]
+    yield "login", lambda: next(v for v in os.environ.values() if "sk-of-index" in v)
+    yield "settings", lambda: open(os.environ["UV_CONFIG_FILE"]).read().index("sk-of-index")
+    yield "settings of uv", lambda: next(t for t in environments() if b"sk-of-index" in t)
     yield "home", lambda: os.listdir({home!r})
     yield "sources", lambda: pathlib.Path({project!r}, "new.py").write_text("x")
     yield "environment", lambda: pathlib.Path({envs!r}, "other").write_text("x")
     yield "shared cache", lambda: pathlib.Path({shared!r}, "poison").write_text("x")
 
+def environments():
+    for file in pathlib.Path("/proc").glob("[0-9]*/environ"):
+        try:
+            yield file.read_bytes()
+        except OSError:
+            pass
+
 def succeeds(attempt):
     try:
         attempt()
         return True
-    except (OSError, KeyError):
+    except (OSError, KeyError, StopIteration, ValueError):
         return False
 
 def build_wheel(folder, settings=None, metadata=None):
@@ -101,6 +113,15 @@ def test_a_build_sees_its_project_and_nothing_else(
 ) -> None:
     parser = parser_with(own_folders)
     monkeypatch.setenv(ALLOW_BUILDS, "1")
+    settings = own_folders / "settings.toml"
+    settings.write_text('[[index]]\nname = "ours"\nurl = "https://me:sk-of-index@example.org/simple"\n')
+    for name, value in {
+        "UV_CONFIG_FILE": str(settings),
+        "UV_INDEX_OURS_USERNAME": "me",
+        "UV_INDEX_OURS_PASSWORD": "sk-of-index",
+        "UV_EXTRA_INDEX_URL": "https://sk-of-index@example.org/simple http://me:sk-of-index@a.example",
+    }.items():
+        monkeypatch.setenv(name, value)
     parser.install()
     assert got_by_build(parser) == []
     assert {path.name for path in (own_folders / "author" / "hostile").iterdir()} == {
@@ -194,3 +215,14 @@ def test_a_package_without_a_wheel_for_this_machine_is_one_line(
     assert message.startswith(f"alien==1 has no wheel for this Python on {this_machine()}. ")
     assert "wheels for win32." in message and f"`parsemark parsers install {script}`" in message
     assert "\n" not in message
+
+
+def test_only_what_builds_nothing_gets_passwords_of_indexes(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"UV_INDEX_URL": "https://me:sk@example.org/simple", "HTTPS_PROXY": "http://me:pw@proxy:3128"}
+    for name, value in {**given, "UV_INDEX_A_PASSWORD": "sk", "PIP_CLIENT_CERT": "/k.pem"}.items():
+        monkeypatch.setenv(name, value)
+    assert network_variables(passwords=True).items() >= {**given, "UV_INDEX_A_PASSWORD": "sk"}.items()
+    rest = network_variables(passwords=False)
+    assert rest["UV_INDEX_URL"] == "https://example.org/simple"
+    assert rest["HTTPS_PROXY"] == given["HTTPS_PROXY"], "without its proxy a build reaches nothing"
+    assert not {"UV_INDEX_A_PASSWORD", "PIP_CLIENT_CERT"} & rest.keys()

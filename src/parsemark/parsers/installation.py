@@ -22,6 +22,7 @@ from parsemark.parsers.needs import this_machine
 from parsemark.system import cache_folder, make_folder
 from parsemark.system.processes import confinement_for, run_program
 from parsemark.system.scratch import ScratchFolder
+from parsemark.system.secrets import is_secret_name
 
 BUILD_TIMEOUT_S = 1800
 ALLOW_BUILDS = "PARSEMARK_ALLOW_LOCAL_BUILDS"
@@ -32,6 +33,8 @@ _GIVEN = re.compile(
     re.I,
 )
 """Variables of proxies, certificates and package indexes; no other is given."""
+_PASSWORDS = re.compile(r".*(?:_USERNAME|CLIENT_CERT|CREDENTIALS_DIR)", re.I)
+_LOGIN = re.compile(r"(?<=://)[^\s/@\"']+@")
 _LOCAL_PATH = re.compile(r"(?:(?<=file://)|(?<![\w/:.~-]))/[^\s,;\"']+")
 _REPOSITORY = re.compile(r"(?:@|^|-e)\s*(?:git|hg|svn|bzr)\+|-e\b|--editable\b|@\s*file:(?!\S+\.whl\b)")
 _NEEDS_BUILD = re.compile(r"building from source is disabled|Building source distributions .*is disabled")
@@ -77,12 +80,12 @@ def run_uv(
     """
     own_cache = make_folder(cache_folder("builds"), builds) if builds else make_folder(_uv_folder("cache"))
     with ScratchFolder("parsemark-uv-") as scratch:
-        env = network_variables()
+        env = network_variables(passwords=not builds)
         env |= {"TMPDIR": str(scratch), "UV_CACHE_DIR": str(own_cache), "UV_NO_PROGRESS": "1"}
         env |= {"HOME": str(scratch if confined else Path.home())}
         env |= {"UV_PYTHON_INSTALL_DIR": str(_uv_folder("python"))}
         if settings := _uv_settings():
-            env["UV_CONFIG_FILE"] = str(settings)
+            env["UV_CONFIG_FILE"] = str(_without_logins(settings, scratch) if builds else settings)
         env |= variables or {}
         writable = [str(path) for path in (scratch, own_cache, *write)]
         ours = [sys.prefix, sys.base_prefix, str(_uv_program().parent), str(_uv_folder("python"))]
@@ -111,11 +114,26 @@ def run_uv(
     raise failure(f"uv {' '.join(arguments[:2])} failed:\n{said}")
 
 
-def network_variables() -> dict[str, str]:
-    """Return variables that say how the network is reached: proxies, certificates, package indexes. No
-    keys.
+def network_variables(*, passwords: bool) -> dict[str, str]:
+    """Return variables that say how the network is reached: proxies, certificates, package indexes. No keys.
+
+    `passwords`: also those of package indexes, for a program that runs nobody's code but its own.
     """
-    return {name: value for name, value in os.environ.items() if _GIVEN.fullmatch(name)}
+    given = {name: value for name, value in os.environ.items() if _GIVEN.fullmatch(name)}
+    if passwords:
+        return given
+    open_ = {n: v for n, v in given.items() if not (is_secret_name(n) or _PASSWORDS.fullmatch(n))}
+    return {n: v if n.lower().endswith("_proxy") else _LOGIN.sub("", v) for n, v in open_.items()}
+
+
+def _without_logins(settings: Path, folder: Path) -> Path:
+    """Return the settings of `uv`, or a copy in the folder if they contain users and passwords."""
+    text = settings.read_text(encoding="utf-8", errors="replace")
+    if _LOGIN.search(text) is None:
+        return settings
+    copy = folder / "uv.toml"
+    copy.write_text(_LOGIN.sub("", text), encoding="utf-8")
+    return copy
 
 
 def _uv_program() -> Path:

@@ -294,7 +294,7 @@ def _client(
     if not environment.is_ready():
         environment.build(progress)
     with ScratchFolder("parsemark-hub-") as scratch:
-        env = {**network_variables(), "PYTHONUNBUFFERED": "1", "PYTHONNOUSERSITE": "1"}
+        env = {**network_variables(passwords=False), "PYTHONUNBUFFERED": "1", "PYTHONNOUSERSITE": "1"}
         env |= {"HF_HOME": str(scratch), "HOME": str(scratch), "HF_HUB_DISABLE_TELEMETRY": "1"}
         env |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "TMPDIR": str(scratch)}
         env |= {k: v for k in ("HF_ENDPOINT", "HF_HUB_DOWNLOAD_TIMEOUT") if (v := os.environ.get(k))}
