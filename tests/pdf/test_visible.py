@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import pikepdf
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 from tests.pdf.hostile import write_pdf
 
 from parsemark.model import Box
-from parsemark.pdf import ocr, save_picture_pdf, seen_page, visible
+from parsemark.pdf import layer_samples, ocr, save_picture_pdf, seen_document, seen_page, visible
 
 SEEN = b"BT /F 12 Tf 0 g 1 0 0 1 50 %d Tm (%s) Tj ET\n"
 
@@ -218,11 +219,13 @@ def reading(monkeypatch: pytest.MonkeyPatch, words: list[tuple[str, Box]], sure:
     def read(picture: Image.Image) -> tuple[list[ocr.ReadWord], float]:
         return [(text, box, k) for k, (text, box) in enumerate(words)], sure
 
-    monkeypatch.setattr(visible, "read_picture", read)
-    monkeypatch.setattr(visible, "_read_part", lambda picture, part: read(picture)[0])
+    for module in (visible, layer_samples):
+        monkeypatch.setattr(module, "read_picture", read)
+    monkeypatch.setattr(layer_samples, "read_part", lambda picture, part: read(picture)[0])
     monkeypatch.setattr(visible, "can_read", lambda: True)
-    monkeypatch.setattr(visible, "scripts", lambda: frozenset({"LATIN"}))
+    monkeypatch.setattr(layer_samples, "scripts", lambda: frozenset({"LATIN"}))
     visible._seen_page.cache_clear()
+    layer_samples._is_comparable.cache_clear()
 
 
 def places(pdf: Path) -> list[tuple[str, Box]]:
@@ -262,11 +265,11 @@ def test_ocr_does_not_judge_scripts_that_it_has_no_model_for(
 ) -> None:
     pdf = written(tmp_path / "a.pdf", b"")
     seen_words = [
-        (word, (50.0, 50.0, 90.0, 60.0), 0, True, False),
-        ("of", (9.0, 50.0, 19.0, 60.0), 0, True, False),
+        (word, (50.0, 50.0, 90.0, 60.0), 0, True, False, "Font"),
+        ("of", (9.0, 50.0, 19.0, 60.0), 0, True, False, "Font"),
     ]
-    monkeypatch.setattr(visible, "_seen", lambda *_: (400.0, 560.0, seen_words, "", doubt, []))
-    monkeypatch.setattr(visible, "scripts", lambda: frozenset({"LATIN"}))
+    monkeypatch.setattr(visible, "_seen", lambda *_: (400.0, 560.0, seen_words, "", doubt, [], {}))
+    monkeypatch.setattr(layer_samples, "scripts", lambda: frozenset({"LATIN"}))
     reading(monkeypatch, [("Kaanuepa", Box(50, 50, 90, 60))])
     seen = seen_page(pdf, 1, ocr=True)
     assert seen.source == source and f"OCR has no model for {script}" in seen.judged_by
@@ -277,6 +280,45 @@ def test_what_ocr_is_unsure_of_is_not_judged(tmp_path: Path, monkeypatch: pytest
     reading(monkeypatch, [("Kaanuepa", Box(50, 50, 90, 60))], sure=0.3)
     seen = seen_page(picture(tmp_path, "To the harbour"), 1, ocr=True)
     assert seen.judged_by == "not judged: the page is a picture, and OCR is unsure of most words"
+
+
+FACING = (
+    b"Winter closed the northern harbour again",
+    b"before anybody finished repairing sails",
+    b"beside warehouses along the quay",
+)
+NEXT = b"".join(b"<%02X> <%04X>\n" % (code, 97 + (code - 96) % 26) for code in range(97, 123))
+
+
+@pytest.mark.skipif(shutil.which("tesseract") is None, reason="needs tesseract")
+def test_fonts_are_read_once_and_a_page_where_one_lies_is_still_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four pages have one font, of the same name; on the third its letters are extracted as the next ones."""
+    pages = [b"".join(SEEN % (500 - 20 * k, line) for k, line in enumerate((*PROSE, *FACING)))] * 4
+    pdf = written(tmp_path / "a.pdf", *pages)
+    sizes: list[tuple[int, int]] = []
+
+    def read(picture: Image.Image) -> tuple[list[ocr.ReadWord], float]:
+        sizes.append(picture.size)
+        return ocr.read_picture(picture)
+
+    for module in (visible, layer_samples):
+        monkeypatch.setattr(module, "read_picture", read)
+    assert [page.source for page in seen_document(pdf, ocr=True)] == ["layer"] * 4
+    assert len(sizes) == 1, "one start of OCR for all pages"
+    with pikepdf.open(pdf) as document:
+        fonts = document.pages[2].Resources.Font
+        fonts.F = document.make_indirect(pikepdf.Dictionary(dict(fonts.F.items())))
+        fonts.F.ToUnicode = document.make_stream(
+            b"begincmap 1 begincodespacerange <00> <FF> endcodespacerange 26 beginbfchar\n"
+            + NEXT
+            + b"endbfchar endcmap"
+        )
+        document.save(tmp_path / "b.pdf")
+    assert [page.source for page in seen_document(tmp_path / "b.pdf", ocr=True)] == [
+        *("layer", "layer", "ocr", "layer")
+    ]
 
 
 IMAGE = b"q 200 0 0 100 100 300 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x80 EI Q\n"

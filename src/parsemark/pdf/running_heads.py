@@ -44,7 +44,9 @@ def _line_key(line: str) -> str:
     return re.sub(r"\d+", "#", "".join(line.split())).casefold()
 
 
-LayerWord = tuple[str, Edges, int, bool]  # text, place, number of its line, and whether it is shown
+LayerWord = tuple[
+    str, Edges, int, bool, str
+]  # text, place, number of its line, whether it is shown, and font
 
 
 def running_lines(pdf: Path, page_number: int, words: Sequence[LayerWord], height: float) -> set[int]:

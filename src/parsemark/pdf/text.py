@@ -4,9 +4,9 @@ import ctypes
 import unicodedata
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ LINE_END_HYPHEN = 2  # pdfium's code for a hyphen that it takes for a division o
 MAX_GLYPHS = 1_000_000  # on a page; a dense one has 20,000
 _BLANKS = frozenset(map(ord, " \r\n"))  # all that pdfium makes up
 HYPHEN_IN_TEXT = "\ufffe"  # the same in the text of a whole page
+_LONGEST_NAME = 256  # bytes of the name of a font
 LONGEST_RAISED = 8  # glyphs of a superscript
 
 
@@ -89,22 +90,71 @@ def _document_glyphs(pdf: Path) -> list[PackedGlyphs]:
 
 def pack_glyphs(page: Any) -> PackedGlyphs:
     """Return the characters of an open page; a hyphen at the end of a line comes as `-`."""
+    text = page.get_textpage()
+    packed, _ = pack_text(page, text)
+    text.close()
+    return packed
+
+
+def pack_text(page: Any, text: Any, *, with_fonts: bool = False) -> tuple[PackedGlyphs, list[str]]:
+    """Return the same of an open text page, perhaps with the name of the font of each character."""
     from pypdfium2 import raw
 
-    text = page.get_textpage()
     if (count := text.count_chars()) > MAX_GLYPHS:
         raise PdfError(f"A page has {count:,} characters; the limit is {MAX_GLYPHS:,}.")
-    texts, boxes, generated = [], array("d"), bytearray()
-    edges = [ctypes.c_double() for _ in range(4)]
-    left, right, bottom, top = edges
-    for index, found in character_codes(text):
-        code = ord("-") if found == LINE_END_HYPHEN else found
-        texts.append(chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd")
-        raw.FPDFText_GetCharBox(text, index, *edges)
-        boxes.extend((left.value, bottom.value, right.value, top.value))
-        generated.append(code in _BLANKS and raw.FPDFText_IsGenerated(text, index) == 1)
-    text.close()
-    return "".join(texts), to_page_boxes(page, boxes), bytes(generated)
+    codes, handle, char_box = list(character_codes(text)), text.raw, _char_box()
+    boxes, generated = array("d", bytes(32 * len(codes))), bytearray()
+    left = boxes.buffer_info()[0]  # addresses: numbers of ctypes would take as long as pdfium itself
+    for index, code in codes:
+        char_box(handle, index, left, left + 16, left + 8, left + 24)
+        generated.append(code in _BLANKS and raw.FPDFText_IsGenerated(handle, index) == 1)
+        left += 32
+    signs = "".join(_sign(code) for _, code in codes)
+    fonts = list(_fonts(handle, codes, signs, generated)) if with_fonts else []
+    return (signs, to_page_boxes(page, boxes), bytes(generated)), fonts
+
+
+def _fonts(
+    handle: Any, codes: Sequence[tuple[int, int]], signs: str, generated: Sequence[int]
+) -> Iterator[str]:
+    """Yield the name of the font of each character; pdfium is asked about the middle of a word only if its
+    ends differ.
+    """
+    from pypdfium2 import raw
+
+    name, flags = ctypes.create_string_buffer(_LONGEST_NAME), ctypes.c_int()
+
+    def font_of(k: int) -> str:
+        size = raw.FPDFText_GetFontInfo(handle, codes[k][0], name, _LONGEST_NAME, flags)
+        return name.value.decode("utf-8", "replace") if 1 < size <= _LONGEST_NAME else ""
+
+    start = -1
+    for k, sign in enumerate(f"{signs} "):
+        if k < len(signs) and not sign.isspace() and not generated[k]:
+            start = k if start < 0 else start
+            continue
+        if start >= 0:
+            first = font_of(start)
+            is_one = k - start == 1 or font_of(k - 1) == first
+            yield from [first] * (k - start) if is_one else map(font_of, range(start, k))
+            start = -1
+        if k < len(signs):
+            yield ""
+
+
+def _sign(code: int) -> str:
+    if code == LINE_END_HYPHEN:
+        return "-"
+    return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+
+
+@lru_cache(maxsize=1)
+def _char_box() -> Any:
+    """Return pdfium's function for the box of a character, with addresses for left, right, bottom and top."""
+    from pypdfium2 import raw
+
+    kinds = ctypes.c_int, raw.FPDF_TEXTPAGE, ctypes.c_int, *[ctypes.c_void_p] * 4
+    return ctypes.CFUNCTYPE(*kinds)(ctypes.cast(raw.FPDFText_GetCharBox, ctypes.c_void_p).value or 0)
 
 
 def unpack_glyphs(packed: PackedGlyphs) -> tuple[Glyph, ...]:
@@ -116,12 +166,14 @@ def unpack_glyphs(packed: PackedGlyphs) -> tuple[Glyph, ...]:
     return tuple(Glyph(text, Box(*four), bool(made_up)) for text, four, made_up in glyphs)
 
 
-def character_codes(text: Any) -> Iterable[tuple[int, int]]:
+def character_codes(text: Any) -> Sequence[tuple[int, int]]:
     """Return index and code point of each character of a text page, lines from right to left as they are
     read.
     """
     codes = list(_file_codes(text))
-    kinds = Counter(unicodedata.bidirectional(chr(code)) for _, code in codes)
+    kinds = Counter[str]()
+    for code, n in Counter(code for _, code in codes).items():
+        kinds[unicodedata.bidirectional(chr(code))] += n
     if not (n_right := kinds["R"] + kinds["AL"]):
         return codes
     found: list[tuple[int, int]] = []
@@ -162,7 +214,10 @@ def _file_codes(text: Any) -> Iterator[tuple[int, int]]:
     """
     from pypdfium2 import raw
 
-    codes = [raw.FPDFText_GetUnicode(text, index) for index in range(text.count_chars())]
+    codes = list(map(partial(raw.FPDFText_GetUnicode, text.raw), range(text.count_chars())))
+    if all(not 0xD800 <= code < 0xE000 for code in set(codes)):
+        yield from enumerate(codes)
+        return
     around = zip([0, *codes], codes, [*codes[1:], 0], strict=False)
     for index, (before, code, after) in enumerate(around):
         if 0xD800 <= code < 0xDC00 <= after < 0xE000:

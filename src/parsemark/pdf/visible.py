@@ -14,30 +14,39 @@ from __future__ import annotations
 
 import ctypes
 import re
-import unicodedata
 from array import array
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rapidfuzz.distance import Indel
-
+from parsemark.errors import PdfError
 from parsemark.model import Box
 from parsemark.pdf.child import in_child
-from parsemark.pdf.document import Edges, open_page, to_page_edges
+from parsemark.pdf.document import Edges, count_pages, open_page, to_page_edges
+from parsemark.pdf.layer_samples import (
+    AGREES,
+    LIES,
+    SAMPLE_LETTERS,
+    FontSamples,
+    SeenPage,
+    SeenWord,
+    agreement,
+    is_in,
+    telling_pictures,
+    texts_of,
+    unknown_script,
+)
 from parsemark.pdf.marked import address_of
-from parsemark.pdf.ocr import OCR_DPI, ReadWord, can_read, read_picture, scripts
+from parsemark.pdf.ocr import OCR_DPI, can_read, read_picture
 from parsemark.pdf.pictures import page_picture, render_page
 from parsemark.pdf.running_heads import LayerWord, running_lines
-from parsemark.pdf.text import character_codes, is_raised, pack_glyphs
+from parsemark.pdf.text import character_codes, is_raised, pack_text
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from PIL import Image
 
 LOOK_DPI = 72
 CONTRAST = 12  # of 255: a smaller difference from the ground is invisible
@@ -51,51 +60,9 @@ _PICTURE_SHARE, _WHOLE_SHARE = 0.5, 0.8
 _INK = 0.0005  # share of the pixels that must differ from the paper for a page to say anything
 _STRANGE = 0.2
 """Share of characters without meaning (private, replaced, control) above which a layer says nothing."""
-_SAMPLE_LINES, _SAMPLE_LETTERS = 4, 40
-"""How many lines of a layer are compared with their picture, and how many letters they must have at least."""
-_MIN_WORD, _MIN_WORDS, _ALIKE = 3, 8, 0.6
-"""Letters of a word, and words, for layer and OCR to be compared; how alike both readings of one must be."""
-_AGREES, _LIES = 0.5, 0.2
-"""Share of such words that agree from which on the layer is believed, and up to which OCR is."""
-_ROW = 12.0  # points: words in neighbouring rows of this height are looked at together
-_AROUND_WORDS = ".,;:!?()[]{}<>\"'«»„“”‘’*-–—/"
-_TELLING, _MOST_READ = 0.02, 2
-"""Share of the page that a picture must have to be read for what it says, and how many are."""
+_SHEETS = 2  # the second has fonts of which OCR could read too few words
 _SURE_SHARE = 0.5
 """Share of its words that OCR must be sure of: of a script that it does not know it is sure of few."""
-
-Source = Literal["layer", "ocr", "none"]
-
-
-@dataclass(frozen=True, slots=True)
-class SeenWord:
-    """A word of a page, as its text layer or OCR says it."""
-
-    text: str
-    box: Box
-    line: int  # number of its line, in the order of the file; below 0 for the values of fields
-    shown: bool = True
-    edge: bool = False  # whether it belongs to a running head or foot, or is a page number
-
-
-@dataclass(frozen=True, slots=True)
-class SeenPage:
-    """What can be seen on a page."""
-
-    width: float
-    height: float
-    words: tuple[SeenWord, ...]  # in the order of the file, also those that are not shown
-    source: Source
-    why: str = ""  # why the text layer was not believed, or not compared with its picture
-    beside: str = ""
-    """What belongs to the page without being its text: values of forms, notes, targets of links, and what
-    OCR or a hidden layer says of pictures."""
-
-    @property
-    def judged_by(self) -> str:
-        """Return the source that decides which words are visible."""
-        name = {"layer": "text layer", "ocr": "OCR", "none": "not judged"}[self.source]
-        return f"{name}: {self.why}" if self.why else name
 
 
 def seen_page(pdf: Path, page_number: int, *, ocr: bool = False) -> SeenPage:
@@ -109,82 +76,131 @@ def seen_page(pdf: Path, page_number: int, *, ocr: bool = False) -> SeenPage:
 
 @lru_cache(maxsize=64)
 def _seen_page(pdf: Path, page_number: int, _modified: int, ocr: bool) -> SeenPage:
-    width, height, packed, beside, doubt, pictures = _seen(pdf, page_number)
-    words = tuple(SeenWord(text, Box(*edges), line, shown, edge) for text, edges, line, shown, edge in packed)
-    page = SeenPage(width, height, words, "layer", doubt, beside)
+    samples = FontSamples() if ocr else None
+    return _judged(pdf, page_number, _layer(pdf, page_number, samples), samples)
+
+
+def seen_document(pdf: Path, *, ocr: bool = False) -> list[SeenPage]:
+    """Return the same for each page of a document; one that cannot be read costs only itself.
+
+    A page is sampled only if it uses a font that no sample has confirmed.
+    """
+    samples = FontSamples() if ocr and can_read() else None
+    layers = [_readable_layer(pdf, number, samples) for number in range(1, count_pages(pdf) + 1)]
+    if samples is not None and len(layers) > 1:
+        pages = {k: layer.page for k, layer in enumerate(layers, start=1) if not layer.page.why}
+        pages = {k: page for k, page in pages.items() if not unknown_script(page.words)}
+        for _ in range(_SHEETS):
+            samples.read_sheet(pdf, pages)
+    seen = []
+    for number, layer in enumerate(layers, start=1):
+        try:
+            seen.append(_judged(pdf, number, layer, samples))
+        except PdfError as error:
+            seen.append(SeenPage(0.0, 0.0, (), "none", str(error)))
+    return seen
+
+
+class _Layer(NamedTuple):
+    page: SeenPage  # `why` has the doubts about its words
+    pictures: Sequence[Box]
+
+
+def _readable_layer(pdf: Path, number: int, samples: FontSamples | None) -> _Layer:
+    try:
+        return _layer(pdf, number, samples)
+    except PdfError as error:
+        return _Layer(SeenPage(0.0, 0.0, (), "none", str(error)), ())
+
+
+def _layer(pdf: Path, page_number: int, samples: FontSamples | None) -> _Layer:
+    width, height, packed, beside, doubt, pictures, letters = _seen(pdf, page_number, samples is not None)
+    words = tuple(SeenWord(word[0], Box(*word[1]), *word[2:]) for word in packed)
+    page = SeenPage(width, height, words, "layer", doubt, beside, letters)
     # What covers the page is its ground, or the page itself.
     within = [Box(*edges) for edges in pictures if _area(edges) < _WHOLE_SHARE * width * height]
     within = [] if doubt == IS_PICTURE else within
     if within:
-        hidden = [w for w in words if not w.shown and _is_in(w.box, within)]
+        hidden = [w for w in words if not w.shown and is_in(w.box, within)]
         page = replace(
             page,
-            words=tuple(w for w in words if w.shown or not _is_in(w.box, within)),
+            words=tuple(w for w in words if w.shown or not is_in(w.box, within)),
             beside=" ".join((beside, *(w.text for w in hidden))),
         )
-    if not doubt and not ocr:
-        return page
-    if not ocr:
-        return replace(page, source="none")
-    if unknown := _unknown_script(words):
-        about = f"OCR has no model for {unknown}"
-        if doubt:
-            return replace(page, source="none", why=f"{doubt}, and {about}")
-        return replace(page, why=f"not compared with its picture: {about}")
-    return _checked(pdf, page_number, page, within)
+    return _Layer(page, within)
 
 
-def _checked(pdf: Path, page_number: int, page: SeenPage, within: Sequence[Box]) -> SeenPage:
-    """Return the page as its layer has it if OCR agrees, as OCR reads it if not; as unknown in
-    between.
+def _judged(pdf: Path, page_number: int, layer: _Layer, samples: FontSamples | None) -> SeenPage:
+    """Return the page as its layer has it if OCR agrees, as OCR reads it if not; as unknown in between.
+
+    Without samples there is no OCR.
     """
+    page, within = layer
+    if samples is None or page.source == "none":
+        return replace(page, source="none") if page.why else page
+    if unknown := unknown_script(page.words):
+        about = f"OCR has no model for {unknown}"
+        why = f"{page.why}, and {about}" if page.why else f"not compared with its picture: {about}"
+        return replace(page, source="none" if page.why else "layer", why=why)
+    if page.why:
+        return _read(pdf, page_number, layer)
+    sample, large = samples.sample_of(page), telling_pictures(page, within)
+    if not sample and not large:
+        return page
     picture = render_page(pdf, page_number, OCR_DPI)
+    if not samples.may_lie(picture, page, sample):
+        return replace(page, beside=" ".join((page.beside, *texts_of(picture, page, large))))
+    return _read(pdf, page_number, layer)
+
+
+def _read(pdf: Path, page_number: int, layer: _Layer) -> SeenPage:
+    """Return a page as OCR reads it; as its layer has it if both agree after all."""
+    page, within = layer
+    read, sure = read_picture(render_page(pdf, page_number, OCR_DPI))
     if not page.why:
-        if not _may_lie(picture, page):
-            return replace(page, beside=" ".join((page.beside, *_texts_of(picture, page, within))))
-        read, _ = read_picture(picture)
-        agree = _agreement(page.words, read)
-        if agree is None or agree >= _AGREES:
+        agree = agreement(page.words, read)
+        if agree is None or agree >= AGREES:
             return page
-        if agree > _LIES:
+        if agree > LIES:
             return replace(page, source="none", why="its text layer and OCR disagree")
         page = replace(page, why="its text layer contradicts its picture")
-    else:
-        read, sure = read_picture(picture)
-        if read and sure < _SURE_SHARE:
-            return replace(page, source="none", why=f"{page.why}, and OCR is unsure of most words")
-    seen = tuple(SeenWord(*word) for word in read if not _is_in(word[1], within))
+    elif read and sure < _SURE_SHARE:
+        return replace(page, source="none", why=f"{page.why}, and OCR is unsure of most words")
+    seen = tuple(SeenWord(*word) for word in read if not is_in(word[1], within))
     if not seen:
         return replace(page, source="none", why=f"{page.why}, and OCR reads nothing outside of pictures")
-    beside = " ".join((page.beside, *(word[0] for word in read if _is_in(word[1], within))))
+    beside = " ".join((page.beside, *(word[0] for word in read if is_in(word[1], within))))
     return replace(page, words=seen, source="ocr", beside=beside)
-
-
-def _is_in(box: Box, pictures: Sequence[Box]) -> bool:
-    return any(picture.holds_centre(box) for picture in pictures)
 
 
 # --- in the process that opens PDFs -------------------------------------------------------------------------
 
-_PackedWord = tuple[str, Edges, int, bool, bool]
+_PackedWord = tuple[str, Edges, int, bool, bool, str]
+_PackedPage = tuple[float, float, list[_PackedWord], str, str, list[Edges], dict[str, dict[str, float]]]
 
 
 @in_child()
-def _seen(pdf: Path, page_number: int) -> tuple[float, float, list[_PackedWord], str, str, list[Edges]]:
-    """Return size, words, what is beside them, why they cannot be believed, and where pictures stand."""
+def _seen(pdf: Path, page_number: int, with_fonts: bool) -> _PackedPage:
+    """Return size, words, what is beside them, why they cannot be believed, where pictures stand, and
+    perhaps the shapes of letters by font.
+    """
     with open_page(pdf, page_number) as page:
         width, height = page.get_size()
-        texts, boxes, generated = pack_glyphs(page)
+        text = page.get_textpage()
+        (texts, boxes, generated), fonts = pack_text(page, text, with_fonts=with_fonts)
+        text.close()
         beside = " ".join(_beside(page))
         objects = list(_painted(page))
         shown, ink = _shown_glyphs(page, page_number, pdf, objects, boxes)
-        words = list(_words(texts, array("d", boxes), generated, shown.tolist()))
+        words = list(_words(texts, array("d", boxes), generated, shown.tolist(), fonts or [""] * len(texts)))
         words += _field_words(page, words)
         pictures = [to_page_edges(page, *o.bounds) for o in objects if o.is_picture]
         pictures = [edges for edges in pictures if _area(edges) >= _NO_DUST]
+        letters = _letters(texts, boxes, fonts) if fonts else {}
         why = _doubt(words, pictures, width * height, ink)
     heads = running_lines(pdf, page_number, words, height)
-    return width, height, [(*w[:4], w[2] in heads) for w in words], beside, why, pictures[:_MOST_PICTURES]
+    packed = [(*word[:4], word[2] in heads, word[4]) for word in words]
+    return width, height, packed, beside, why, pictures[:_MOST_PICTURES], letters
 
 
 class _Painted(NamedTuple):
@@ -333,7 +349,30 @@ def _changed(
     return np.bincount(own[there], minlength=len(edges)) > 0
 
 
-def _words(texts: str, boxes: array[float], generated: bytes, shown: Sequence[bool]) -> Iterator[LayerWord]:
+def _letters(texts: str, boxes: bytes, fonts: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return how wide each letter of each font is for its height: the middle one of each."""
+    import numpy as np
+
+    edges = np.frombuffer(boxes, dtype=np.float64).reshape(-1, 4)
+    wide, high = (edges[:, 2:] - edges[:, :2]).T
+    names = {font: k for k, font in enumerate(dict.fromkeys(fonts))}
+    codes = np.frombuffer(texts.encode("utf-32-le"), dtype=np.uint32).astype(np.int64)
+    keys = codes + 0x110000 * np.array([names[font] for font in fonts])
+    shapes = wide / np.maximum(high, 1e-3)
+    order = np.lexsort((shapes, keys))
+    own, first, count = np.unique(keys[order], return_index=True, return_counts=True)
+    middle = shapes[order][first + count // 2].round(3)
+    found: dict[str, dict[str, float]] = {font: {} for font in names}
+    fonts = list(names)
+    for key, shape in zip(own.tolist(), middle.tolist(), strict=True):
+        if (letter := chr(key % 0x110000)).isalpha():
+            found[fonts[key // 0x110000]][letter] = shape
+    return found
+
+
+def _words(
+    texts: str, boxes: array[float], generated: bytes, shown: Sequence[bool], fonts: Sequence[str]
+) -> Iterator[LayerWord]:
     """Yield runs of characters between blanks; a word is shown if half of its characters are.
 
     Raised digits behind a number are one of their own: `12.0` with the mark of a note is not 12.03.
@@ -353,7 +392,7 @@ def _words(texts: str, boxes: array[float], generated: bytes, shown: Sequence[bo
         if start >= 0 and (is_blank or (text.isdigit() and is_mark(k, start))):
             own = slice(start, k)
             hull = min(left[own]), min(top[own]), max(right[own]), max(bottom[own])
-            yield texts[own], hull, line, 2 * sum(shown[own]) >= k - start
+            yield texts[own], hull, line, 2 * sum(shown[own]) >= k - start, fonts[start]
             start = -1
         if is_blank:
             line += text == "\n"
@@ -383,7 +422,7 @@ def _doubt(words: Sequence[LayerWord], pictures: Sequence[Edges], area: float, i
     letters = "".join(word[0] for word in words if word[3])
     strange = sum(c == "\ufffd" or c < " " or "\ue000" <= c <= "\uf8ff" for c in letters)
     signs = [c for c in letters if c not in _LEADERS]
-    no_words = len(signs) >= _SAMPLE_LETTERS and sum(map(str.isalnum, signs)) < _STRANGE * len(signs)
+    no_words = len(signs) >= SAMPLE_LETTERS and sum(map(str.isalnum, signs)) < _STRANGE * len(signs)
     has_none = strange > _STRANGE * len(letters) or no_words
     return "the characters of its fonts have no meaning" if has_none else ""
 
@@ -428,7 +467,7 @@ def _field_words(page: Any, words: Sequence[LayerWord]) -> Iterator[LayerWord]:
     """Yield the words of form fields that the page itself lacks: values whose appearance paints text."""
     from pypdfium2 import raw
 
-    centres = [((x0 + x1) / 2, (y0 + y1) / 2) for _, (x0, y0, x1, y1), _, shown in words if shown]
+    centres = [((x0 + x1) / 2, (y0 + y1) / 2) for _, (x0, y0, x1, y1), _, shown, _ in words if shown]
     for number, note in enumerate(_annotations(page)):
         unseen = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
         if raw.FPDFAnnot_GetSubtype(note) != raw.FPDF_ANNOT_WIDGET or raw.FPDFAnnot_GetFlags(note) & unseen:
@@ -439,99 +478,4 @@ def _field_words(page: Any, words: Sequence[LayerWord]) -> Iterator[LayerWord]:
             continue
         x0, y0, x1, y1 = edges = to_page_edges(page, rect.left, rect.bottom, rect.right, rect.top)
         if not any(x0 <= x <= x1 and y0 <= y <= y1 for x, y in centres):
-            yield from ((word, edges, -1 - number, True) for word in value.split())
-
-
-# --- what pictures say --------------------------------------------------------------------------------------
-
-
-_SCRIPT_NAMES = {"CJK": "Chinese characters", "HANGUL": "Korean"}
-"""Of scripts whose letters have other names in Unicode."""
-
-
-def _unknown_script(words: Sequence[SeenWord]) -> str:
-    """Return the script of most letters of a page, if OCR has no model for it; empty if it has."""
-    letters = [c for word in words for c in word.text if c.isalpha()]
-    if not letters:
-        return ""
-    (script, n), *_ = Counter(unicodedata.name(c, "?").split()[0] for c in letters).most_common(1)
-    n_known = sum(unicodedata.name(c, "?").startswith(tuple(scripts())) for c in letters)
-    return _SCRIPT_NAMES.get(script, script.capitalize()) if 2 * n_known < len(letters) and n else ""
-
-
-def _may_lie(picture: Image.Image, page: SeenPage) -> bool:
-    """Return whether the lines that have most to compare read otherwise than they look."""
-    words = [word for word in page.words if word.shown and word.box.height < word.box.width * 3]
-    rank = {line: k for k, line in enumerate(sorted({word.line for word in words}))}
-    samples: dict[int, list[SeenWord]] = {}
-    for word in sorted(words, key=lambda word: word.line):
-        samples.setdefault(rank[word.line] // _SAMPLE_LINES, []).append(word)
-    best = max(samples.values(), key=_n_comparable, default=[])
-    if _n_comparable(best) < _SAMPLE_LETTERS:
-        return False
-    hull = Box.hull(word.box for word in best)
-    agree = _agreement(best, _read_part(picture, hull))
-    return agree is not None and agree < _AGREES
-
-
-def _texts_of(picture: Image.Image, page: SeenPage, within: Sequence[Box]) -> Iterator[str]:
-    """Yield the OCR texts of the largest pictures of a page."""
-    whole = page.width * page.height
-    large = [box for box in within if box.width * box.height >= _TELLING * whole]
-    for box in sorted(large, key=lambda box: -box.width * box.height)[:_MOST_READ]:
-        over = [word.box for word in page.words if word.shown and box.holds_centre(word.box)]
-        yield from (text for text, own, _ in _read_part(picture, box) if not _is_in(own, over))
-
-
-def _read_part(picture: Image.Image, part: Box) -> list[ReadWord]:
-    """Return the words of a part of a picture, at their places in the whole."""
-    scale, margin = OCR_DPI / 72, 16
-    left, top, right, bottom = (int(side * scale) for side in part.as_tuple())
-    left, top = max(left - margin, 0), max(top - margin, 0)
-    cut = picture.crop((left, top, min(right + margin, picture.width), min(bottom + margin, picture.height)))
-    if min(cut.size) < margin:
-        return []
-    x, y = left / scale, top / scale
-    return [
-        (text, Box(box.x0 + x, box.y0 + y, box.x1 + x, box.y1 + y), line)
-        for text, box, line in read_picture(cut)[0]
-    ]
-
-
-def _agreement(words: Sequence[SeenWord], read: Sequence[ReadWord]) -> float | None:
-    """Return the share of words of the layer that OCR reads alike at their place; None if too few can be
-    compared.
-
-    Words with digits or signs in them say nothing: OCR takes names of parts (`p16f84a`) for words.
-    """
-    by_row: dict[int, list[tuple[Box, str]]] = {}
-    for text, box, _ in read:
-        if _is_comparable(text):
-            by_row.setdefault(int(box.centre[1] // _ROW), []).append((box, text))
-    n = n_alike = 0
-    for word in words:
-        if not word.shown or not _is_comparable(word.text):
-            continue
-        row = int(word.box.centre[1] // _ROW)
-        near = (pair for k in (row - 1, row, row + 1) for pair in by_row.get(k, ()))
-        there = [text for box, text in near if box.holds_centre(word.box) or word.box.holds_centre(box)]
-        if there:
-            n += 1
-            n_alike += max(_likeness(word.text, text) for text in there) >= _ALIKE
-    return n_alike / n if n >= _MIN_WORDS else None
-
-
-def _likeness(one: str, other: str) -> float:
-    both = (unicodedata.normalize("NFKD", text).casefold() for text in (one, other))
-    return Indel.normalized_similarity(*both)
-
-
-def _is_comparable(text: str) -> bool:
-    """Return whether it is a word of a script that OCR knows, with nothing but signs around it."""
-    own = text.strip(_AROUND_WORDS)
-    known = tuple(scripts())
-    return len(own) >= _MIN_WORD and own.isalpha() and unicodedata.name(own[0], "?").startswith(known)
-
-
-def _n_comparable(words: Sequence[SeenWord]) -> int:
-    return sum(len(word.text) for word in words if _is_comparable(word.text))
+            yield from ((word, edges, -1 - number, True, "") for word in value.split())

@@ -13,13 +13,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
-from parsemark.errors import PdfError, UsageError
+from parsemark.errors import UsageError
 from parsemark.extras import require
 from parsemark.formats import markdown_of
 from parsemark.matching.page_evidence import PageEvidence, WordFinding, compare, placed_words
 from parsemark.matching.words import WordStatus, atoms, counts, is_number
 from parsemark.model import Box, Prediction
-from parsemark.pdf import SeenPage, SeenWord, count_pages, seen_page
+from parsemark.pdf import SeenPage, SeenWord, count_pages, seen_document
 from parsemark.plain_words import percent
 from parsemark.verdicts.check.certainty import PageTraits
 from parsemark.verdicts.check.numbers import (
@@ -102,7 +102,7 @@ def _check(
     name = "output" if isinstance(output, bytes) else str(output)
     if not any(_text_of(page.prediction).strip() for page in given.pages):
         raise UsageError(f"{name} is empty; it cannot be compared with {pdf}.")
-    seen = [_seen(pdf, number, ocr=ocr) for number in range(1, n_pages + 1)]
+    seen = seen_document(pdf, ocr=ocr)
     words = [[atom for word in page.words for atom in atoms(word.text)] for page in seen]
     if given.is_whole:
         (whole,) = given.pages
@@ -128,14 +128,6 @@ def _check(
 
 def _n_judged(seen: Sequence[SeenPage]) -> int:
     return sum(page.source != "none" for page in seen)
-
-
-def _seen(pdf: Path, number: int, *, ocr: bool) -> SeenPage:
-    """Return the visible content of a page; an unreadable page affects only itself."""
-    try:
-        return seen_page(pdf, number, ocr=ocr)
-    except PdfError as error:
-        return SeenPage(0.0, 0.0, (), "none", str(error))
 
 
 def _text_of(prediction: Prediction) -> str:
