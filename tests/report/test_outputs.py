@@ -1,5 +1,6 @@
 """Outputs as files, and one document side by side."""
 
+import importlib
 import json
 import re
 from collections import Counter
@@ -9,12 +10,14 @@ import pytest
 from tests.engine.fakes import FakeParser, make_corpus
 from tests.parsers.pages import write_page
 
+from parsemark import api
 from parsemark.corpora import Corpus, load_corpus
 from parsemark.engine.import_outputs import import_predictions, page_names
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
 from parsemark.errors import UnknownNameError, UsageError
-from parsemark.model import Element, Sample, Table
+from parsemark.model import Box, Element, Prediction, Sample, Table
 from parsemark.parsers import read_raw
+from parsemark.parsers.parser import KIT
 from parsemark.report.outputs import export_outputs
 from parsemark.report.try_page import _Marked, compare_words, write_try
 from parsemark.store import Run
@@ -38,6 +41,34 @@ def test_outputs_are_files_named_after_the_documents(run: Run, tmp_path: Path, f
     assert all(path.parent == tmp_path / "out" / "one" and path.read_text() for path in written)
     if format == "json":
         assert json.loads(written[0].read_text())["parser"] == "one"
+
+
+def test_boxes_of_a_parser_are_what_a_structure_model_reads(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(raw: bytes, sample: str, parser: str) -> Prediction:
+        places = () if sample.endswith("2") else (Box(10, 20, 110, 70), Box(10, 100, 50, 120), None)
+        tables = [Element(f"t{k}", "table", box=box, confidence=0.9) for k, box in enumerate(places)]
+        return Prediction(sample, parser, elements=tuple(tables))
+
+    monkeypatch.setattr("parsemark.report.outputs.read_raw", read)
+    (path,) = api.export(run.path, format="boxes", parsers=["one"], out=tmp_path / "boxes.json")
+    monkeypatch.setenv("BOXES", str(path))
+    monkeypatch.syspath_prepend(KIT.parent)
+    layout = importlib.import_module("parsemark_layout")
+    records = {r.sample: r for r in run.records() if r.parser == "one"}
+    table = run.table("samples").select("sample", "pdf", "page_number", "width", "height")
+    for sample, pdf, number, *size in table.iter_rows():
+        expected = read(b"", sample, "one").tables if records[sample].blob else ()
+        boxes = [pytest.approx(e.box.as_tuple()) for e in expected if e.box]
+        found = layout.detected_tables("BOXES", pdf, number, size, 0.1)
+        assert [box for _, box in found] == boxes
+        assert all(score == 0.9 for score, _ in found)
+    assert any(json.loads(path.read_text())["annotations"])
+    with pytest.raises(KeyError, match="has no image"):
+        layout.detected_tables("BOXES", "other.pdf", 1, (1, 1), 0.0)
+    with pytest.raises(UsageError, match="add --parser"):
+        api.export(run.path, format="boxes")
 
 
 def test_wrong_formats_and_parsers_are_refused(run: Run, tmp_path: Path) -> None:

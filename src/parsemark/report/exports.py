@@ -25,6 +25,7 @@ ExportFormat = Literal[
     "outputs-html",
     "outputs-csv",
     "outputs-json",
+    "boxes",
     "badge",
     "hf-eval",
     "failure",
@@ -58,10 +59,15 @@ def export(
         raise UsageError(f"--format {format} needs one run: give one RUN.")
     run, (kind, _, ending) = runs[0], format.partition("-")
     opened = Run.open(run)
-    if kind == "outputs":
-        from parsemark.report.outputs import export_outputs
+    if kind in ("outputs", "boxes"):
+        from parsemark.report.outputs import export_boxes, export_outputs
 
-        return export_outputs(opened, ending, out or run.with_name(run.name + "-outputs"), parsers)
+        place = out or run.with_name(f"{run.name}-outputs" if kind == "outputs" else f"{run.name}-boxes.json")
+        return (
+            export_outputs(opened, ending, place, parsers)
+            if kind == "outputs"
+            else export_boxes(opened, place, _at_most_one(parsers))
+        )
     if format == "hf-eval":
         from parsemark.report.hub_results import write_hub_results
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from parsemark.engine.import_outputs import UNSAFE, page_names
 from parsemark.errors import UsageError, require_known
@@ -18,6 +19,7 @@ from parsemark.report.source import RunSource
 from parsemark.store import Run
 from parsemark.system.files import make_folder, write_text
 
+Json = dict[str, Any]
 _CHARSET = '<!doctype html>\n<meta charset="utf-8">\n'
 
 
@@ -47,6 +49,56 @@ def export_outputs(run: Run, format: str, out: Path, parsers: Sequence[str] | No
             write_text(path, content)
             written.append(path)
     return written
+
+
+def export_boxes(run: Run, out: Path, parser: str | None) -> list[Path]:
+    """Write the tables that a parser found as a COCO file for `modular(detect=file)` and `tatr(detect=file)`.
+
+    Boxes are in points. A page on which the parser failed has no table; one that it did not parse is absent.
+    """
+    if parser is None:
+        raise UsageError("--format boxes writes the tables of one parser: add --parser NAME.")
+    require_known("parser", parser, run.manifest.parser_names)
+    pages = {row["sample"]: row for row in run.table("samples").drop("truth").to_dicts() if row["pdf"]}
+    images: dict[tuple[str, int], Json] = {}
+    boxes: list[Json] = []
+    n_tables = 0
+    for record in run.records():
+        if record.parser != parser or (page := pages.get(record.sample)) is None or page["width"] is None:
+            continue
+        name = Path(page["pdf"]).stem, int(page["page_number"])
+        if name in images:
+            raise UsageError(
+                f"Two documents of the run are called {name[0]}: their pages cannot be told apart."
+            )
+        images[name] = {
+            "id": len(images) + 1,
+            "file_name": f"{name[0]}-p{name[1]}.png",
+            "pdf": Path(page["pdf"]).name,
+            "page": name[1],
+            "width": page["width"],
+            "height": page["height"],
+        }
+        if record.blob is None:
+            continue
+        tables = read_raw(run.raw(record.blob), record.sample, record.parser).tables
+        n_tables += len(tables)
+        boxes += [
+            {
+                "image_id": len(images),
+                "category_id": 1,
+                "bbox": [box.x0, box.y0, box.x1 - box.x0, box.y1 - box.y0],
+                "score": 1.0 if table.confidence is None else table.confidence,
+            }
+            for table in tables
+            if (box := table.box) is not None
+        ]
+    if n_tables and not boxes:
+        raise UsageError(f"{parser} returns tables without boxes. Choose a parser that returns boxes.")
+    names = [{"id": 1, "name": "table"}]
+    content = {"images": [*images.values()], "categories": names, "annotations": boxes}
+    write_text(out, json.dumps(content, ensure_ascii=False) + "\n")
+    return [out]
 
 
 def _markdown(prediction: Prediction) -> Iterator[tuple[str, str]]:
