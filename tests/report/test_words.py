@@ -99,8 +99,11 @@ def test_documents_are_those_of_the_pages(tmp_path: Path) -> None:
     """Also where some of them have nothing to count."""
     run = fabricate_run(tmp_path / "run", 12, ("good", "poor"))
     samples = run.table("samples")
-    words = comparison_markdown(compare_parsers(run, "good", "poor"))
+    comparison = compare_parsers(run, "good", "poor")
+    words = comparison_markdown(comparison)
     assert f"on 12 pages of {samples['document'].n_unique()} documents" in words
+    n = comparison.buckets
+    assert f"Pages: good better {n['fixed']}, poor better {n['regressed']}, equal but imperfect" in words
 
 
 def test_no_link_leads_into_a_report_without_the_parser(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def in_words(v: Verdict, info: FigureInfo, extent: str, *, better_first: bool = 
         v = v.seen_from(v.b)
     a, b, label, interval = v.a, v.b, info.label, ""
     if v.low is not None and v.high is not None:
-        interval = f", simultaneous 95 % CI {signed_interval(v.low, v.high)}"
+        interval = f", 95 % CI {signed_interval(v.low, v.high)}"
     values = f"{rounded(v.value_a)} ({a}) vs {rounded(v.value_b)} ({b})"
     evidence = f"{label} {values}, difference {signed(v.difference)}{interval}, on {extent}"
     if v.difference is None:
@@ -86,7 +86,15 @@ def comparison_markdown(comparison: Comparison, *, better_first: bool = True) ->
 
 
 def buckets_markdown(comparison: Comparison) -> str:
-    """Count the pages that A has fixed, regressed, still fails on, or leaves unchanged since B, in a line."""
+    """Count the pages on which each is better, and of those on which neither is, the perfect ones, in a line.
+
+    Of two runs, the words are those of `gate`: fixed, regressed, still failing, unchanged.
+    """
+    if not comparison.a.endswith(" (new)"):
+        a_better, b_better, imperfect, perfect = comparison.buckets.values()
+        a, b = markdown_cell(comparison.a), markdown_cell(comparison.b)
+        equal = f"equal but imperfect {imperfect:,}, both perfect {perfect:,}"
+        return f"Pages: {a} better {a_better:,}, {b} better {b_better:,}, {equal}."
     counts = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in comparison.buckets.items())
     return f"Pages, {markdown_cell(comparison.b)} → {markdown_cell(comparison.a)}: {counts}."
 
