@@ -293,7 +293,7 @@ def study_sample(
         run: The run.
         pairs: Number of pairs.
         out: File to write; pictures of the pages go into a folder beside it.
-        metric: Metric used to balance the sample: low and high scores are drawn evenly; by default the
+        metric: Metric used to balance the sample: low and high scores are sampled equally often; default: the
             run's first.
         overwrite: Replace the file.
         progress: Called with what is done and its total; returns what to call with each step.
@@ -408,7 +408,7 @@ def study_judge_matchers(
     answers: str | Path | None = None,
     progress: Callable[[str, int | None], Advance] | None = None,
 ) -> MatcherComparisons:
-    """Compare the deterministic matcher with a language model, one truth element at a time.
+    """Compare matching by n-grams with matching by a language model, one true table at a time.
 
     Args:
         run: The run.

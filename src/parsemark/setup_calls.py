@@ -186,7 +186,8 @@ def parsers_install(
         lock: Instead, write versions of packages and hashes of fetched weights to lock files beside each
             script.
         accept_licence: Accept licences that limit the use of weights.
-        weights_from: Local folder of weights to use instead of downloads: `OWNER/NAME/…` or a hub cache.
+        weights_from: Local folder of weights to use instead of downloads: `OWNER/NAME/…` or a cache of the
+            Hugging Face Hub.
         progress: Called with a parser and what is done for it.
         received: Called with the number of bytes that have arrived, and with their total.
     """
@@ -251,7 +252,7 @@ def _write_locks(names: Sequence[str], tell: Callable[[str, str], None]) -> None
 
 
 def parsers_versions(name: str, *, pre: bool = False) -> tuple[str, ...]:
-    """Return the releases of a parser available for this Python version, from oldest to newest.
+    """Return the releases of a parser that support this Python version, the oldest first.
 
     Args:
         name: A parser, or the path of a worker script.

@@ -24,7 +24,7 @@ def agreement(
         Option(
             "--protocol",
             help="Protocol to score with; repeatable.",
-            show_default="the run's, and every benchmark that can score any pages",
+            show_default="the run's, and all that need only pages with truth and no judge",
         ),
     ] = None,
     neutral: Annotated[

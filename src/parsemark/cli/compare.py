@@ -22,8 +22,8 @@ def compare(
     first: Annotated[
         str | None,
         Argument(
-            help="First parser to compare. To compare two runs, give the newer run here and the older one as "
-            "RUN."
+            help="First parser to compare. Or a second run, to compare it as the new one with RUN as the old "
+            "one."
         ),
     ] = None,
     second: Annotated[str | None, Argument(help="Second parser.")] = None,
@@ -42,7 +42,7 @@ def compare(
 
     The result counts the pages that are fixed, regressed, still failing and unchanged.
 
-    Runs of different pages, corpora or protocol versions are not compared (exit code 2). The last lines link
+    Runs with different pages, corpora or scoring rules are not compared (exit code 2). The last lines link
     to the report, which shows both outputs beside the truth with the differing cells marked.
 
     Example: parsemark compare runs/demo pdfplumber camelot

@@ -117,10 +117,10 @@ def matchers(
     max_cost: MaxCost = None,
     answers: Answers = None,
 ) -> None:
-    """Compare the deterministic matcher with a language model, one truth element at a time.
+    """Compare matching by n-grams with matching by a language model, one true table at a time.
 
-    The language model only quotes matching parts of the output. If a quotation is slightly inexact, the
-    passage of the output that it stands for is used. Text that is not in the output is ignored.
+    The language model only copies matching parts of the output. If a copy is slightly inexact, the most
+    similar passage of the output is used. Text that is not in the output is ignored.
 
     Example: parsemark study judge matchers runs/demo --judge "openai(model=gpt-5-mini)"
     """

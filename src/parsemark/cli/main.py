@@ -112,7 +112,7 @@ def root(
         Option(
             "--verbose",
             "-v",
-            help="Print more details: all notes, complete lists, scores by group of pages or tables, and "
+            help="Print more details: all notes, complete lists, scores by type of page or table, and "
             "tracebacks of errors.",
         ),
     ] = False,

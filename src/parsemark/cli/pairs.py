@@ -62,13 +62,13 @@ def pairs(
     or CSV. The format is detected; `truth_format` and `pred_format` set it. `"pred": null` means no
     prediction.
 
-    SCORES.jsonl has a line for each pair and metric, with `id`, `metric`, `value` and `status`. Where they
-    exist, `message`, `errors` and `details` are added. Consecutive white space, also no-break and thin
+    SCORES.jsonl has a line for each pair and metric, with `id`, `metric`, `value` and `status`, and if there
+    are any, `message`, `errors` and `details`. Consecutive white space, also no-break and thin
     spaces, counts as one space, as in `bench`. Unreadable lines are reported by number and get the status
     `metric_failed`. The other lines are scored, and the exit code is 1.
 
-    With `--judge`, language models score the pairs from 0 to 10. They replace the default metrics, or
-    supplement those of `--metric`.
+    With `--judge`, language models score the pairs from 0 to 10, and metrics are computed only if `--metric`
+    lists them.
 
     Example: parsemark pairs truth.html prediction.md --metric teds
 

@@ -101,14 +101,15 @@ def install(
         Path | None,
         Option(
             metavar="DIR",
-            help="Local folder of weights to use instead of downloads: `OWNER/NAME/…` or a hub cache.",
+            help="Local folder of weights to use instead of downloads: `OWNER/NAME/…` or a cache of the "
+            "Hugging Face Hub.",
         ),
     ] = None,
 ) -> None:
     """Fetch the weights of parsers and build their environments now instead of on first use.
 
-    The same command resumes an interrupted installation. `HF_ENDPOINT` selects a mirror of the hub, and
-    `HF_TOKEN` opens gated repositories.
+    The same command resumes an interrupted installation. `HF_ENDPOINT` selects a mirror of the Hugging
+    Face Hub, and `HF_TOKEN` opens its gated repositories.
 
     Example: parsemark parsers install docling
     """
@@ -138,7 +139,7 @@ def versions(
     name: Annotated[str, Argument(help="A parser, or path/to/worker.py.")],
     pre: Annotated[bool, Option("--pre", help="Include pre-releases.")] = False,
 ) -> None:
-    """List the newest releases of a parser available for this Python version, from oldest to newest.
+    """List the newest releases of a parser that support this Python version, the oldest first.
 
     Releases can be compared in one run: `parsemark bench --parser NAME@VERSION --parser NAME`.
 

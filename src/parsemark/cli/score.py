@@ -49,7 +49,7 @@ def score(
         Path | None,
         Option(
             help="Run with truth, used to fit the confidences of a parser given by --add.",
-            show_default="for each document, the others of this run",
+            show_default="this run; for each document, its other documents",
         ),
     ] = None,
     remove: Annotated[list[str] | None, Option(help="Remove this parser from the run; repeatable.")] = None,
@@ -74,10 +74,10 @@ def score(
 ) -> None:
     """Score outputs that you already have, or score a run again. Nothing is parsed.
 
-    A page without an output counts as a miss. To compare several parsers, repeat the command for each, with
-    the same --out. Scoring uses the current truth, with corrections made after the run.
+    On a page without an output, all content counts as missed. To compare several parsers, repeat the command
+    for each, with the same --out. Scoring uses the current truth, with corrections made after the run.
 
-    Scores by another --protocol stand beside the earlier ones. Your own metrics come from an installed
+    Scores of another --protocol are added to the earlier ones. Your own metrics come from an installed
     package (guide: docs/how-to/extend.md).
 
     Example: parsemark score my-outputs/ my-documents/ --name my-parser

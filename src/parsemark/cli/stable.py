@@ -34,7 +34,7 @@ def stable(
             "--variant",
             help="Variant of the pages; repeatable: `again` (the same file), `threads` (the same file, read "
             "with another number of threads), `objects`, `painting`, `streams`, `fonts`, `split`, `claim`, "
-            "`printed` or `rotated`.",
+            "`printed` or `rotated` (explained in docs/reference/stable.md).",
             show_default="all ten",
         ),
     ] = None,
@@ -49,7 +49,7 @@ def stable(
 
     Example: parsemark stable my-documents/ --parser pdfplumber --pages 10
 
-    Each page is rewritten as ten visually identical variants. The table shows how many scores change, and how
+    Each page is parsed in ten visually identical variants. The table shows how many scores change, and how
     many outputs differ in words or tables. OUT/stability.parquet has one row per page and variant.
     """
     console = plain_console()

@@ -164,7 +164,7 @@ def sample(
         Option(
             "--metric",
             "-m",
-            help="Metric used to balance the sample: low and high scores are drawn evenly.",
+            help="Metric used to balance the sample: low and high scores are sampled equally often.",
             show_default="the run's first",
         ),
     ] = None,

@@ -51,7 +51,7 @@ def history(
 ) -> None:
     """Compare scores, CPU time, memory and size of a parser's releases, and mark significant changes.
 
-    Releases that cannot be installed here are reported and skipped. In a pipe the output is Markdown.
+    Releases that cannot be installed here are reported and skipped. Piped output is Markdown.
 
     Example: parsemark history pdfplumber my-documents/ --releases 6
     """

@@ -69,7 +69,7 @@ _FONT = "/ParsemarkHidden"
 
 @dataclass(frozen=True, kw_only=True)
 class Misleading(Maker):
-    """Copies of the pages of a corpus that look the same, with text layers that say something else."""
+    """Copies of the pages of a corpus that look the same, but whose text layers contain other text."""
 
     generator: ClassVar[str] = "parsemark misleading 1"
     needs_corpus: ClassVar[bool] = True
