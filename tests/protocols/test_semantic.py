@@ -307,16 +307,42 @@ def test_a_service_that_fails_for_some_leaves_the_verdict_open(monkeypatch: pyte
     assert any("incomplete" in note for note in summary.notes)
 
 
-def test_nonsense_from_the_matcher_leaves_no_page_out() -> None:
-    """A cell that confuses the matcher made its page count for nobody."""
+@pytest.mark.parametrize(
+    "reply",
+    [completion("??"), completion('{"spans": [', finish="length"), error(400, "too long"), error(413)],
+    ids=["nonsense", "cut off", "too long", "too large"],
+)
+def test_an_output_that_silences_the_matcher_counts_zero(reply: Any) -> None:
+    """A cell that confuses the matcher made its page count for nobody, or be matched by characters."""
+    page = {"p1": PAGES["p1"]}
+    text = "| city | people |\n|---|---|\n| Lisbon | 545796 |\n| Porto | 231800 |"
+    outputs = {
+        "honest": {"p1": prediction("honest", "p1", text=text)},
+        "hostile": {"p1": prediction("hostile", "p1", text=f"{text}\n| XYZZY | 1 |")},
+    }
+
+    def confused(request: Any, count: int) -> Any:
+        found = completion(json.dumps({"spans": [{"table": 1, "text": text}]}))
+        return reply if "XYZZY" in json.dumps(request) else found
+
+    with ChatServer(confused) as server:
+        spec = f"semantic(match={server.spec(input_usd=1000, output_usd=1000)})"
+        summary = run_of(spec, outputs, page)
+    honest, hostile = (summary.parsers[name] for name in outputs)
+    assert (hostile["semantic"].value, hostile["semantic"].n) == (0.0, 2)
+    assert hostile["found"].value == hostile["teds"].value == hostile["not_judged"].value == 0
+    assert (honest["semantic"].n, honest["found"].value, honest["not_judged"].value) == (2, 0.5, 0)
+    assert not summary.ranking.is_incomplete
+    assert any(note.startswith("hostile: 2 tables have no verdict") for note in summary.notes)
+
+
+def test_a_matcher_that_answers_nothing_at_all_leaves_the_verdict_open() -> None:
     page = {"p1": PAGES["p1"]}
     answer = prediction("one", "p1", table("a", ROWS_A, None))
     with ChatServer(lambda r, c: completion("??")) as server:
-        spec = f"semantic(match={server.spec()})"
-        summary = run_of(spec, {"one": {"p1": answer}}, page)
-    by_rule = run_of("semantic", {"one": {"p1": answer}}, page)
-    assert summary.parsers["one"]["semantic"] == by_rule.parsers["one"]["semantic"]
-    assert any("matched by characters" in note for note in summary.notes)
+        summary = run_of(f"semantic(match={server.spec()})", {"one": {"p1": answer}}, page)
+    assert summary.parsers["one"]["not_judged"].value == 1
+    assert any(NOT_JUDGED in note for note in summary.notes)
 
 
 def test_attributes_that_nobody_sees_are_not_sent() -> None:

@@ -1,7 +1,6 @@
 """The figures of a run: the columns of Horn & Keuper's Table 3, and the histograms of their Figure 6."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
@@ -14,7 +13,7 @@ from parsemark.protocols.run_scores.aggregate import failed_scores, mean_sums, r
 from parsemark.protocols.run_scores.pair_verdicts import rank
 from parsemark.protocols.run_scores.slices import page_slices
 from parsemark.protocols.run_scores.sums import FigureSums, read_figures
-from parsemark.protocols.semantic.options import NGRAMS, SemanticOptions
+from parsemark.protocols.semantic.options import SemanticOptions
 from parsemark.protocols.semantic.page import (
     EXTRA_TABLES,
     JUDGE_COST,
@@ -111,7 +110,6 @@ def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
                 "comparison stays open. Score the run again: only these are asked."
             ]
             * bool(n_skipped),
-            *_by_characters(protocol, tables),
             *[f"{counted(n_unread, 'true table')} cannot be read and are excluded from every parser's score."]
             * bool(n_unread),
             *(
@@ -133,15 +131,6 @@ def _open(ranking: Ranking) -> Ranking:
         "is_incomplete": True,
     }
     return ranking.model_copy(update=open_)
-
-
-def _by_characters(protocol: SemanticOptions, tables: RunTables) -> Iterator[str]:
-    """Yield where the matcher was replaced, since an output kept it from answering."""
-    replaced = tables.scores.filter((pl.col("metric") == SEMANTIC) & (pl.col("rule") == NGRAMS))
-    if protocol.match != NGRAMS and not replaced.is_empty():
-        pages = replaced.group_by("parser").agg(pl.col("sample").n_unique()).sort("parser")
-        for parser, n in pages.iter_rows():
-            yield f"{parser}: {counted(n, 'page')} matched by characters: the matcher gave no usable answer."
 
 
 def histogram(semantic: pl.DataFrame, parser: str) -> dict[str, Any]:

@@ -6,9 +6,9 @@ either: if the answer was no answer (`refused`, `broken_answer`, `cut_off`) it c
 was none (`not_asked`, `timed_out`, …) the table counts as not judged. A second table that says something else
 of the same truth is judged with the first. What the endpoint does not take because of the output (`unfit`)
 counts as zero; where it does not take the truth beside itself either, the table counts as not judged. Where
-the matcher was not asked, the matches of the page's tables are unknown: they have no match, and all of
-them are not judged; where the output kept it from answering, tables are matched by their characters, under
-the rule `ngrams`.
+the matcher gave no answer, the matches of the page's tables are unknown. They count as zero if the output
+kept it from answering, which it does if it answers when shown the truths as the output; else, they are not
+judged.
 """
 
 import re
@@ -42,7 +42,7 @@ _WITHOUT_ANSWER = frozenset(
     {Answered.NOT_ASKED, Answered.TIMED_OUT, Answered.RATE_LIMITED, Answered.UNREACHABLE, Answered.REJECTED}
 )
 _BY_THE_OUTPUT = frozenset({Answered.UNFIT, Answered.CUT_OFF, Answered.REFUSED, Answered.BROKEN})
-"""The matcher gave no answer because of what it was shown: then tables are matched by their characters."""
+"""The matcher gave no answer because of what it was shown: the output, or the truths."""
 _TAG = re.compile(r"<(/?[A-Za-z][\w:-]*)([^<>]*)>")
 _SPAN = re.compile(r"\b(rowspan|colspan)\s*=\s*[\"']?(\d{1,4})", re.IGNORECASE)
 _BLANKS = re.compile(r"[^\S\n]{2,}")
@@ -120,14 +120,20 @@ def _answers(
     sure = [p for p in prediction.tables if is_positive(p.confidence)]
     if how.match == NGRAMS:
         return NGRAMS, (*deterministic_answers(truths, sure), None, (0.0, 0.0))
-    outcome = _locate_some(how, [truth_source(t) for t in truths], output_text(prediction))
-    asked = (outcome.cost_usd or 0.0, outcome.seconds)
-    if outcome.status in _BY_THE_OUTPUT:  # silence must not pay: what the output prevents is not left out
-        return NGRAMS, (*deterministic_answers(truths, sure), None, asked)
+    sources, output = [truth_source(t) for t in truths], output_text(prediction)
+    outcome = _locate_some(how, sources, output)
+    cost, seconds = outcome.cost_usd or 0.0, outcome.seconds
     if not isinstance(outcome.value, LocatedTruths):
-        why = f"{NOT_JUDGED}the matcher: {outcome.status.value}: {outcome.message}"
-        return LOCATED, ([TruthAnswer(t, (), "", None, None, "miss") for t in truths], 0, why, asked)
-    return LOCATED, (located_answers(truths, outcome.value, output_text(prediction)), 0, None, asked)
+        why = f"the matcher: {outcome.status.value}: {outcome.message}"
+        control = outcome
+        if outcome.status in _BY_THE_OUTPUT:
+            control = _locate_some(how, sources, visible("\n\n".join(sources)))
+            cost, seconds = cost + (control.cost_usd or 0.0), seconds + control.seconds
+        if not isinstance(control.value, LocatedTruths):
+            why = NOT_JUDGED + why
+        none = [TruthAnswer(t, (), "", None, None, "miss") for t in truths]
+        return LOCATED, (none, 0, why, (cost, seconds))
+    return LOCATED, (located_answers(truths, outcome.value, output), 0, None, (cost, seconds))
 
 
 def deterministic_answers(
