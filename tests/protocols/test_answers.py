@@ -261,6 +261,31 @@ def test_a_figure_may_be_described_and_partial_truth_charges_nothing() -> None:
     assert share_of_page(twice, None) == 1
 
 
+@pytest.mark.parametrize("scope", ["page", "document"])
+def test_text_that_the_layer_does_not_account_for_costs_without_page_truth(
+    tmp_path: Path, scope: str
+) -> None:
+    """With a file of assertions alone, the page twice and invented text cost nothing."""
+    layer = " ".join(f"word{chr(97 + k % 26)}{chr(97 + k // 26)}" for k in range(300))
+    layer = f"The ship has a crew of 12 sailors. {layer}"
+    argued = {"before": "a crew of", "after": "sailors", "answer": "12"}
+    fact = {"sample": "p1", "id": "g0", "kind": "number", "arguments": argued}
+    (tmp_path / "f.jsonl").write_text(json.dumps(fact))
+    asked = get_protocol(f"answers(scope={scope},facts={tmp_path / 'f.jsonl'})")
+
+    def value(text: str, page_text: str | None) -> float:
+        output = Prediction("p1", "p", text=text, pages=("p1",) if scope == "document" else ())
+        rows = asked.score_page(None, output, page_text).scores
+        return next(row.value or 0.0 for row in rows if row.metric == "answer")
+
+    described = f"{layer}\n\n" + " ".join(["description"] * 100)
+    assert value(layer, layer) == value(described, layer) == 1
+    for padded in (f"{layer}\n\n{layer}", f"{layer}\n\n" + " ".join(f"more{k}" for k in range(400))):
+        assert value(padded, layer) < 0.8
+        assert value(padded, None) == 1
+        assert value(padded, "Signed 2024-05-01") == 1, "the layer of a scan says nothing"
+
+
 def test_wrong_is_a_share_of_the_answers_given() -> None:
     from tests.protocols.test_semantic import prediction, run_of
 

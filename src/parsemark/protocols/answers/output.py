@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from parsemark.formats.document.write import heading_level
 from parsemark.formats.notation import CACHE_SIZE, fold_notation
-from parsemark.model import Category, Element, Page, Table
+from parsemark.model import Category, Element, Fact, Page, Table
 
 Words = tuple[str, ...]
 SIDE = 3  # how many words on one side of an answer say where it stands
@@ -31,6 +31,7 @@ _MAX_LEVELS = 4  # rows of headers, or columns of labels, that a reader looks th
 _SPARE_SHARE, _SPARE_WORDS, _WORDS_OF_FIGURE = 0.1, 20, 100
 """Words beside those of the truth that an output may have: of all, of a page, and for each figure, which a
 parser may describe."""
+_IN_LAYER = 0.9  # share of the words of facts that a text layer has if it has all text of the page
 _MAX_ASKED = 60_000  # places of a table that are asked; no page has more
 
 
@@ -185,15 +186,38 @@ class AskedOutput:
         return [k for k in near if words and self.words[k : k + len(words)] == words]
 
 
-def share_of_page(output: AskedOutput, truth: Page | None) -> float:
+def share_of_page(
+    output: AskedOutput, truth: Page | None, facts: Sequence[Fact] = (), layer: str | None = None
+) -> float:
     """Return the share of an output's words that the page can account for, 0 to 1.
 
-    Text that is repeated or invented makes facts easier to hit, so each right answer counts this much. The
-    share is 1 where the truth does not have all text of the page.
+    Text that is repeated or invented makes facts easier to hit, so each right answer counts this much. Where
+    the truth does not have all text of the page, its text layer says how much there is, if it contains what
+    the facts ask for; else the share is 1.
     """
-    if truth is None or not (truth.covers(Category.TEXT_BLOCK) and truth.covers(Category.TABLE)):
+    if truth is not None and truth.covers(Category.TEXT_BLOCK) and truth.covers(Category.TABLE):
+        n_figures = sum(element.category == Category.FIGURE for element in truth.elements)
+        n_true = len(AskedOutput(tuple(truth.elements)).words)
+    elif layer is not None and _contains(words := said_words(layer), facts):
+        n_figures, n_true = 1, len(words)  # nobody knows how many there are
+    else:
         return 1.0
-    figures = sum(element.category == Category.FIGURE for element in truth.elements)
-    n_true = len(AskedOutput(tuple(truth.elements)).words)
-    allowed = (1 + _SPARE_SHARE) * n_true + _SPARE_WORDS + _WORDS_OF_FIGURE * figures
+    allowed = (1 + _SPARE_SHARE) * n_true + _SPARE_WORDS + _WORDS_OF_FIGURE * n_figures
     return min(1.0, allowed / max(len(output.words), 1))
+
+
+def _contains(layer: Words, facts: Sequence[Fact]) -> bool:
+    """Return whether a text layer has nearly all words of the facts, as that of a scan does not."""
+    texts = [
+        text
+        for fact in facts
+        if fact.kind not in ("absent", "formula", "level")
+        for name in ("answer", "before", "after", "text", "row", "column")
+        for text in _texts(fact.arguments.get(name))
+    ]
+    asked, known = {word for text in texts for word in said_words(text)}, frozenset(layer)
+    return bool(asked) and len(asked & known) >= _IN_LAYER * len(asked)
+
+
+def _texts(value: Any) -> Sequence[str]:
+    return (value,) if isinstance(value, str) else value if isinstance(value, list | tuple) else ()

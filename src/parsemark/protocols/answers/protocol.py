@@ -73,7 +73,7 @@ class AnswersProtocol(PageProtocol):
         ):
             failed = None, prediction.status, prediction.message
             return PageScores(scores=[_row(prediction, fact, "", *failed) for fact in facts])
-        return PageScores(scores=self._asked(facts, truth, prediction))
+        return PageScores(scores=self._asked(facts, truth, prediction, page_text))
 
     def _facts(self, truth: Page | None, prediction: Prediction) -> tuple[Fact, ...]:
         from parsemark.protocols.answers.derive import facts_of_page
@@ -85,7 +85,9 @@ class AnswersProtocol(PageProtocol):
             return joined_facts([asked.get(page, ()) for page in prediction.pages or (prediction.sample,)])
         return () if truth is None else facts_of_page(truth)
 
-    def _asked(self, facts: Sequence[Fact], truth: Page | None, prediction: Prediction) -> list[ScoreRow]:
+    def _asked(
+        self, facts: Sequence[Fact], truth: Page | None, prediction: Prediction, page_text: str | None
+    ) -> list[ScoreRow]:
         from parsemark.formats import markdown_of
         from parsemark.formats.document import predicted_elements
         from parsemark.protocols.answers.ask import GivenAnswer, ask
@@ -97,7 +99,7 @@ class AnswersProtocol(PageProtocol):
         if not any(answers[f.id].state == "right" for f in facts if f.kind != "absent"):
             # Who says nothing of a page has left nothing out.
             answers |= {fact.id: GivenAnswer("not found") for fact in facts if fact.kind == "absent"}
-        credit = share_of_page(output, truth)  # what a right answer counts
+        credit = share_of_page(output, truth, facts, page_text)  # what a right answer counts
         rows = []
         for fact in facts:
             state, said = answers[fact.id]
