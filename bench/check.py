@@ -199,6 +199,16 @@ def word_altered(pages: Sequence[str], dice: random.Random) -> Damage | None:
     return Damage(with_page(pages, k, text), Counter([word]), kinds("altered", "lost"))
 
 
+def heading_unmarked(pages: Sequence[str], dice: random.Random) -> Damage | None:
+    place = _pick(pages, r"(?m)^#{1,6} +(?P<n>[^\n]*\w{4}[^\n]*)$", dice)
+    if place is None:
+        return None
+    k, match = place
+    plain = match["n"].replace("*", "")
+    text = pages[k][: match.start()] + plain + pages[k][match.end() :]
+    return Damage(with_page(pages, k, text), bag(plain), kinds("heading"))
+
+
 HARMS: dict[str, Callable[..., Damage | None]] = {
     "page lost": page_lost,
     "line lost": line_lost,
@@ -212,6 +222,7 @@ HARMS: dict[str, Callable[..., Damage | None]] = {
     "block moved": moved,
     "letters exchanged": word_altered,
     "blank lost": blank_lost,
+    "heading unmarked": heading_unmarked,
 }
 
 
@@ -245,6 +256,16 @@ def findings_of(pdf: Path, pages: Sequence[str]) -> Counter[tuple[str, str]]:
     return told
 
 
+def is_in_outline(pdf: Path, words: Counter[str]) -> bool:
+    """Return whether an entry of the outline has these words, but for a number before them."""
+    from parsemark.pdf import read_outline
+
+    return any(
+        (title := bag(entry.title)) <= words and (words - title).total() <= 1 and title.total() > 0
+        for entry in read_outline(pdf)
+    )
+
+
 def tally_output(tally: Tally, pdf: Path, pages: list[str], dice: random.Random) -> None:
     from parsemark.errors import ParsemarkError
 
@@ -269,6 +290,8 @@ def tally_output(tally: Tally, pdf: Path, pages: list[str], dice: random.Random)
         damage = harm(pages, dice)
         if damage is None or not damage.words:
             continue
+        if name == "heading unmarked" and not is_in_outline(pdf, damage.words):
+            continue  # `check` asks only for headings of the outline
         if damage.kinds == NUMBER and not asked >= damage.words.keys():
             continue  # `check` does not compare page numbers
         try:

@@ -5,7 +5,7 @@ Each PDF of the folder is checked against the output of pdftotext, with OCR and 
 all processes together: the caller, the process that opens PDFs, and tesseract. Starting them is included.
 
 `CHECK_LIES=8` then makes the first so many pages of each PDF wrong, in three ways: all fonts, the font with
-most letters, or the font with most letters on one page in the middle, under its old name. A wrong font has a
+most letters, or all fonts on one page in the middle, under their old names. A wrong font has a
 `/ToUnicode` that shifts each letter to the next one. Counted are wrong pages that are not believed, and right
 pages that are not believed: if each page is sampled (`seen_page`), and if only fonts are sampled that no page
 has confirmed (`seen_document`).
@@ -98,7 +98,7 @@ def write_wrong(pdf: Path, out: Path, lie: str, n_pages: int) -> None:
             changed = {
                 name: make_wrong(document, font)
                 for name, font in fonts.items()
-                if lie == "all fonts" or str(font.get("/BaseFont", "")).lstrip("/") == main_font
+                if lie != "one font" or str(font.get("/BaseFont", "")).lstrip("/") == main_font
             }
             resources["/Font"] = pikepdf.Dictionary({**fonts, **changed})
             page.obj["/Resources"] = resources

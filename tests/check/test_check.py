@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
+import pikepdf
 import polars as pl
 import pytest
 from PIL import Image
@@ -104,6 +105,44 @@ def test_a_number_says_how_it_was_altered_and_where_it_stands(pdf: Path) -> None
     jsonschema.validate(found.to_json(), SCHEMA)
     (finding,) = checked(pdf, "\n\n".join(TEXTS).replace("-12.5", "12.5")).findings
     assert (finding.detail, finding.line) == ("sign", 3)
+
+
+CHAPTERS = (
+    (b"1 The harbour", b"In the spring of 1923 the engineer Tomas moved."),
+    (b"2 The winter", b"Nobody answered before the winter ended."),
+)
+
+
+@pytest.mark.parametrize(
+    ("output", "lost"),
+    [
+        ("# 1 The harbour\n\n%s\n\n# 2 The winter\n\n%s\n", []),
+        ("# The harbour\n\n%s\n\n2 The winter\n\n%s\n", [(2, "2 the winter", "2 The winter", 5)]),
+        (
+            "<h1>1 The harbour</h1>\n<p>%s</p>\n<p>2 The winter</p>\n<p>%s</p>",
+            [(2, "2 the winter", "<p>2 The winter</p>", 3)],
+        ),
+        ("# 1 The harbour\n\n%s\n\n**2 The winter**\n\n%s\n", []),  # bold as a whole
+        ("1 The harbour\n\n%s\n\n2 The winter\n\n%s\n", []),  # a format without headings
+        ("# 1 The harbour\n\n%s\n\n%s\n", []),  # lost, and not only its mark
+    ],
+)
+def test_headings_of_the_outline_that_are_plain_lines_are_reported(
+    output: str, lost: list[tuple[int, str, str, int]], tmp_path: Path
+) -> None:
+    contents = [SEEN % (400, title) + SEEN % (340, text) for title, text in CHAPTERS]
+    with pikepdf.open(written(tmp_path / "plain.pdf", *contents)) as document:
+        with document.open_outline() as outline:
+            outline.root += [pikepdf.OutlineItem("The harbour", 0), pikepdf.OutlineItem("2 The winter", 1)]
+        document.save(pdf := tmp_path / "a.pdf")
+    found = checked(pdf, output % tuple(text.decode() for _, text in CHAPTERS))
+    headings = [f for f in found.findings if f.kind == "heading"]
+    assert [(f.page, f.text, f.output, f.line) for f in headings] == lost
+    assert found.count("heading") == len(lost)
+    if lost:
+        assert "1 heading without its mark" in found.verdict
+        assert found.over(read_limits(["headings=0"]))
+    jsonschema.validate(found.to_json(), SCHEMA)
 
 
 def test_a_missing_page_is_one_finding_and_a_moved_page_loses_nothing(pdf: Path) -> None:

@@ -8,21 +8,19 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from parsemark.errors import PdfError
 from parsemark.extras import require
 from parsemark.model import Box, Fact
-from parsemark.pdf import Glyph, document_glyphs, in_child, open_document
+from parsemark.pdf import Glyph, OutlineEntry, document_glyphs, in_child, read_outline
 from parsemark.pdf.document import open_page, to_page_box
 from parsemark.pdf.tags import dictionary_items, link_address, open_qpdf, text_of
 
 RULES = "answers"
 OUTLINE, LINK, FORM_VALUE = "outline", "link annotation", "form field"
-MAX_ENTRIES = 20_000  # of an outline, and links and fields of a document; what is more is not read
+MAX_ENTRIES = 20_000  # links and fields of a document; what is more is not read
 _HIDDEN = 2 | 32  # flags of annotations that are hidden, or not shown on screens
-_MAX_DEPTH = 12
-_MAX_WORDS = 400
 _NUMBER = re.compile(
     r"(?:(?:chapter|section|part|appendix|kapitel|chapitre)\s+)?[\dA-Z]{1,3}(?:\.\d{1,3})*[.:)]?", re.I
 )
@@ -31,18 +29,10 @@ _Draft = tuple[str, dict[str, Any], str, Box | None]  # kind, arguments, derivat
 _Line = tuple[str, Box]
 
 
-class OutlineEntry(NamedTuple):
-    """An entry of an outline that leads to a page."""
-
-    page: int
-    level: int
-    title: str
-
-
 def embedded_facts(pdf: Path) -> dict[int, tuple[Fact, ...]]:
     """Return the facts of a document's outline, links and forms, by page."""
     require("embedded", "Reading links and forms", {"pikepdf"})
-    entries = _read_outline(pdf)
+    entries = read_outline(pdf)
     links, fields = _read_annotations(pdf)
     if not entries and not links and not fields:
         return {}
@@ -60,23 +50,6 @@ def embedded_facts(pdf: Path) -> dict[int, tuple[Fact, ...]]:
             for k, (kind, arguments, how, box) in enumerate(own)
         )
     return {number: own for number, own in facts.items() if own}
-
-
-@in_child(cpu_s=120)
-def _read_outline(pdf: Path) -> list[OutlineEntry]:
-    """Return the entries of an outline that lead to pages of the document; none where it has no outline."""
-    found: list[OutlineEntry] = []
-    with open_document(pdf) as document:
-        n_pages = len(document)
-        for count, bookmark in enumerate(document.get_toc(max_depth=_MAX_DEPTH)):
-            if count >= MAX_ENTRIES:
-                break
-            place = bookmark.get_dest()
-            index = None if place is None else place.get_index()
-            title = " ".join(bookmark.get_title().split())[:_MAX_WORDS]
-            if index is not None and 0 <= index < n_pages and title:
-                found.append(OutlineEntry(index + 1, bookmark.level + 1, title))
-    return found
 
 
 @in_child(cpu_s=120)

@@ -22,6 +22,7 @@ from parsemark.model import Box, Prediction
 from parsemark.pdf import SeenPage, SeenWord, count_pages, seen_document
 from parsemark.plain_words import percent
 from parsemark.verdicts.check.certainty import PageTraits
+from parsemark.verdicts.check.headings import LostHeading, lost_headings
 from parsemark.verdicts.check.numbers import (
     changed_around,
     how_altered,
@@ -118,12 +119,13 @@ def _check(
             f"Only {percent(share)} of the three-word sequences of {name} occur in {pdf}: is it the right "
             "file?"
         )
-    pages, texts = [], []
-    for page, part in _paired(seen, given, parts):
-        checked, own = _check_page(page[0], page[1], part, certain)
-        pages.append(checked)
-        texts.append(own)
-    return PdfCheck(str(pdf), name, tuple(pages), tuple(texts), certain)
+    pairs = list(_paired(seen, given, parts))
+    texts = tuple(own.text for _, own in pairs)
+    headings: dict[int, list[LostHeading]] = {}
+    for number, heading in lost_headings(pdf, seen, texts):
+        headings.setdefault(number, []).append(heading)
+    pages = [_check_page(*page, own, certain, headings.get(page[0], ())) for page, own in pairs]
+    return PdfCheck(str(pdf), name, tuple(pages), texts, certain)
 
 
 def _n_judged(seen: Sequence[SeenPage]) -> int:
@@ -212,10 +214,12 @@ def _replaced(words: Sequence[SeenWord], old: SeenWord, new: SeenWord | None) ->
 # --- one page -----------------------------------------------------------------------------------------------
 
 
-def _check_page(number: int, seen: SeenPage, own: _OwnOutput, certain: float) -> tuple[CheckedPage, str]:
+def _check_page(
+    number: int, seen: SeenPage, own: _OwnOutput, certain: float, headings: Sequence[LostHeading]
+) -> CheckedPage:
     text = own.text
     if seen.source == "none":
-        return CheckedPage(number, seen.width, seen.height, seen.judged_by, 0, 0), text
+        return CheckedPage(number, seen.width, seen.height, seen.judged_by, 0, 0)
     evidence = compare(seen, own.prediction, text)
     n_words, n_said = evidence.counts["words"], evidence.counts["said"]
     kept = n_words - evidence.counts["lost"]
@@ -223,6 +227,7 @@ def _check_page(number: int, seen: SeenPage, own: _OwnOutput, certain: float) ->
         findings: list[CheckFinding] = [_missing(number, evidence, n_words)]
     else:
         findings = list(_merged(list(_page_findings(number, seen, evidence, own)), evidence))
+        findings += [_of_heading(number, heading, own) for heading in headings]
     findings.sort(key=lambda f: list(KINDS).index(f.kind))
     regions, about = PageRegions(seen), PageTraits(seen, text)
     told = [replace(f, certainty=about.certainty(f)) for f in findings]
@@ -233,7 +238,24 @@ def _check_page(number: int, seen: SeenPage, own: _OwnOutput, certain: float) ->
     )
     size = seen.width, seen.height
     hidden = len(told) - len(shown)
-    return CheckedPage(number, *size, seen.judged_by, n_words, n_said, shown, hidden), text
+    return CheckedPage(number, *size, seen.judged_by, n_words, n_said, shown, hidden)
+
+
+def _of_heading(number: int, heading: LostHeading, own: _OwnOutput) -> CheckFinding:
+    line = " ".join(own.text[slice(*heading.span)].split())
+    place = own.line_of(heading.span), own.file, heading.span
+    return CheckFinding(
+        "heading",
+        number,
+        heading.text,
+        line,
+        heading.n_words,
+        0,
+        "medium",
+        "",
+        (heading.box.as_tuple(),),
+        *place,
+    )
 
 
 def _missing(number: int, evidence: PageEvidence, n_words: int) -> CheckFinding:

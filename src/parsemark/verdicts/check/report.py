@@ -13,8 +13,9 @@ from parsemark.verdicts.check.regions import Region
 
 SCHEMA_VERSION = 1
 FindingKind = Literal[
-    "missing_page", "number", "lost", "altered", "invented", "moved", "doubled", "leaked", "joined", "split"
-]
+    "missing_page", "number", "lost", "altered", "invented", "moved", "heading", "doubled", "leaked",
+    "joined", "split",
+]  # fmt: skip
 Severity = Literal["high", "medium", "low"]
 KINDS: dict[FindingKind, str] = {
     "missing_page": "page without any of its text in the output",
@@ -23,6 +24,7 @@ KINDS: dict[FindingKind, str] = {
     "altered": "word in whose place the output has a similar one",
     "invented": "text of the output that nothing on the page supports",
     "moved": "text at another place in the output",
+    "heading": "heading of the outline that the output has as plain text",
     "doubled": "text that the output repeats",
     "leaked": "text that is hidden or covered in the PDF",
     "joined": "words without the blank between them",
@@ -31,7 +33,7 @@ KINDS: dict[FindingKind, str] = {
 """The kinds in the order in which a verdict names them, and what each is."""
 OF_OUTPUT = frozenset({"invented", "doubled", "leaked"})
 """Kinds whose words are words of the output."""
-COUNTED_ONCE = frozenset({"number", "missing_page"})
+COUNTED_ONCE = frozenset({"number", "missing_page", "heading"})
 """Kinds of which findings are counted, and not their words."""
 BoxSides = tuple[float, float, float, float]
 
@@ -136,6 +138,10 @@ class PdfCheck:
             parts.append(f"{counted(n, 'page')} missing")
         if n := self.count("number"):
             parts.append(f"{counted(n, 'number')} altered")
+        if n := self.count("heading"):
+            parts.append(
+                f"{counted(n, 'heading')} without its mark" if n == 1 else f"{n:,} headings without marks"
+            )
         pages = {kind: {f.page for f in self.findings if f.kind == kind} for kind in KINDS}
         if lost := pages["lost"]:
             parts.append(f"{len(lost)} of {counted(len(self.pages), 'page')} lost text")
@@ -226,6 +232,7 @@ _LIMITED: dict[str, tuple[FindingKind, ...]] = {
     "moved": ("moved",),
     "doubled": ("doubled",),
     "leaked": ("leaked",),
+    "headings": ("heading",),
 }
 
 
