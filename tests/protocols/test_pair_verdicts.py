@@ -141,7 +141,9 @@ def test_a_verdict_is_about_documents_like_these_and_open_for_a_fourth_type() ->
     low, high = found.new_types.scores["a"]
     assert low < 0.3 and high > 0.8, "the range over these types"
     assert any(
-        note.startswith("The documents come from 3 templates (t0, t1, t2): nothing follows for a fourth.")
+        note.startswith(
+            "The documents come from 3 templates (t0, t1, t2): nothing follows for other templates."
+        )
         for note in found.notes
     )
     plain = rank(figure(values, np.ones(60)))

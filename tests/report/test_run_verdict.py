@@ -54,8 +54,8 @@ def test_an_open_question_says_how_many_labels_would_settle_it() -> None:
         "Best so far: best. 4 documents are too few to test its lead over x. Its score"
     )
     # Half of an interval of .43 against a difference of .1, from 14 documents: 14 · (2.148² − 1).
-    needed = "With about 51 more labelled documents, the chance to separate x from best is about one half"
-    assert f"{needed} (if they stay 0.10 apart)." in said
+    needed = "With about 51 more labelled documents, best and x differ significantly with a chance"
+    assert f"{needed} of about one half (if still 0.10 apart)." in said
 
 
 def test_what_nobody_would_label_is_no_number_and_a_lone_parser_is_not_taken() -> None:
@@ -63,11 +63,11 @@ def test_what_nobody_would_label_is_no_number_and_a_lone_parser_is_not_taken() -
     verdict = summary.ranking.verdicts[0].model_copy(update={"difference": 0.001})
     ranking = summary.ranking.model_copy(update={"verdicts": [verdict]})
     said = " ".join(run_verdict(summary.model_copy(update={"ranking": ranking}), [], "demo"))
-    assert "With more than 1,000 more labelled documents, the chance to separate x from best" in said
-    assert "(if they stay 0.001 apart)" in said
+    assert "With more than 1,000 more labelled documents, best and x differ significantly" in said
+    assert "(if still 0.001 apart)" in said
     unlabelled = summary.model_copy(update={"ranking": ranking, "protocol": "evidence"})
     said = " ".join(run_verdict(unlabelled, [], "demo"))
-    assert "With more than 1,000 more documents, the chance to separate x from best" in said
+    assert "With more than 1,000 more documents, best and x differ significantly" in said
     alone = summary.model_copy(update={"parsers": {"best": summary.parsers["best"]}})
     assert run_verdict(alone, [], "demo")[0] == "best: its score for table extraction (F) is 0.90."
 
@@ -122,5 +122,7 @@ def test_kinds_of_pages_on_which_another_parser_is_better_are_named() -> None:
     slices = [part("none (scan)", 6, 0.2, 0.7), part("text", 20, 0.95, 0.8), part("doubtful", 4, 0.1, 0.9)]
     summary = summary_of({"x": "worse"}).model_copy(update={"slices": slices})
     said = [s for s in run_verdict(summary, [], "demo") if s.startswith("On pages")]
-    assert said == ["On pages of type “text layer: none (scan)” (6 pages), x scores higher: 0.70 vs 0.20."]
+    assert said == [
+        "On pages of type “text layer: none (scan)” (6 pages), x scores higher than best: 0.70 vs 0.20."
+    ]
     assert [(k.value, k.parser) for k in best_on_kinds(summary)] == [("none (scan)", "x"), ("text", "best")]

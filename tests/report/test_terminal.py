@@ -141,6 +141,6 @@ def test_no_figure_is_cut_at_any_width() -> None:
 
 
 def test_columns_without_room_are_named() -> None:
-    assert "more in the HTML report: settings match=bbox" in [line.strip() for line in shown(120)]
+    assert "settings used, explained in the HTML report: match=bbox" in [line.strip() for line in shown(120)]
     words = " ".join(line.strip() for line in shown(44))
-    assert "more in the HTML report: columns Other, Failures; settings match=bbox" in words
+    assert "columns that only the HTML report has room for: Other, Failures" in words

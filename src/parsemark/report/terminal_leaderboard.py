@@ -230,9 +230,9 @@ def _legend(summary: Summary, shown: Sequence[FigureInfo], left_out: Sequence[st
         parts.append("; ".join(marked) + ("; unmarked = significantly worse" if "worse" in states else ""))
     if any(info.style == "score" and not info.higher_is_better for info in shown):
         parts.append(f"{LOWER_IS_BETTER} lower is better")
-    more = [f"columns {', '.join(left_out)}"] if left_out else []
     if summary.settings:
-        more.append(f"settings {', '.join(f'{key}={value}' for key, value in summary.settings.items())}")
-    if more:
-        parts.append(f"more in the HTML report: {'; '.join(more)}")
+        settings = ", ".join(f"{key}={value}" for key, value in summary.settings.items())
+        parts.append(f"settings used, explained in the HTML report: {settings}")
+    if left_out:
+        parts.append(f"columns that only the HTML report has room for: {', '.join(left_out)}")
     return [Text(), *(Text(part, style="dim") for part in parts)]

@@ -150,8 +150,8 @@ def _better_elsewhere(summary: Summary) -> list[str]:
     ahead = [k for k in best_on_kinds(summary) if abs(k.score - k.overall) >= WEAK_BY * top]
     ahead.sort(key=lambda k: (-abs(k.score - k.overall), -k.n))
     return [
-        f"On pages of type “{k.attribute}: {k.value}” ({k.n} {k.unit}), {k.parser} scores higher: "
-        f"{k.score:.2f} vs {k.overall:.2f}."
+        f"On pages of type “{k.attribute}: {k.value}” ({k.n} {k.unit}), {k.parser} scores higher than "
+        f"{summary.ranking.best}: {k.score:.2f} vs {k.overall:.2f}."
         for k in ahead[:_MOST_KINDS]
     ]
 

@@ -94,8 +94,11 @@ class DocumentFigures:
         said = {"name": key if key.startswith("overall") else "overall"}
         if is_strict and len(parts) < 4:
             said = {"name": "mean_of_parts", "label": f"Mean of {named}"}
-        info = _described("overall", parts=named)[key].model_copy(update=said)
         turned = [not is_first and not pages[part].info.higher_is_better for part in parts]
+        credits = [
+            f"{'1 − ' * turns}{pages[name].info.label}" for name, turns in zip(parts, turned, strict=True)
+        ]
+        info = _described("overall", parts=", ".join(credits))[key].model_copy(update=said)
         return [mean_of_figures(info, [pages[part] for part in parts], turned, complete=True)]
 
     def primary(self, sums: Sequence[FigureSums]) -> str:

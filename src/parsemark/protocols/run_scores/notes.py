@@ -64,9 +64,6 @@ def resolution_notes(
     return notes
 
 
-_ORDINALS = ("third", "fourth", "fifth", "sixth")  # what follows two to five types
-
-
 def asked_of_new_types(documents: DocumentSums) -> NewTypes | None:
     """Return the primary scores on new types of documents, or on each of these if they are few."""
     division, n_types = documents.figure.division, documents.n_types
@@ -93,9 +90,9 @@ def type_notes(
     types = counted(new_types.n_types, new_types.attribute)
     low, high = (f"{end:.2f}" for end in new_types.scores[best])
     if not new_types.is_answered:
-        following = _ORDINALS[new_types.n_types - 2]
         names = f" ({', '.join(types_seen)})" if len(types_seen) == new_types.n_types else ""
-        said = f"The documents come from {types}{names}: nothing follows for a {following}."
+        others = plural(new_types.attribute, 2)
+        said = f"The documents come from {types}{names}: nothing follows for other {others}."
         return [f"{said} {best} scores {low} to {high}, depending on the {new_types.attribute}."]
     new = f"On new {plural(new_types.attribute, 2)} (from {types}) {best} scores {low} to {high}"
     resolved = [v for v in verdicts if v.state in ("better", "worse")]
