@@ -69,6 +69,28 @@ def test_pages_fit_a_phone_and_their_links_lead_somewhere(open_page: Open, site:
         assert not target or (site / target).is_file(), address
 
 
+def test_long_pages_are_folded_on_a_phone_and_whole_in_print(open_page: Open, site: Path) -> None:
+    phone = {"viewport": {"width": 390, "height": 800}, "has_touch": True}
+    charts = ready(open_page(f"{site.as_uri()}/charts.html", **phone))
+    groups = charts.locator("details.fold")
+    closed = groups.evaluate_all("all => all.map(group => group.open)")
+    assert closed == [True] + [False] * (len(closed) - 1) and len(closed) > 2
+    last = charts.locator("nav .contents a").last
+    last.click()
+    assert groups.last.evaluate("group => group.open"), "a link opens the group to which it leads"
+    charts.emulate_media(media="print")
+    assert groups.nth(1).locator(".chart-grid").evaluate("grid => grid.getBoundingClientRect().height") > 0
+    assert all(
+        ready(open_page(f"{site.as_uri()}/charts.html"))
+        .locator("details.fold")
+        .evaluate_all("all => all.map(group => group.open)")
+    )
+    parser = ready(open_page(f"{site.as_uri()}/parser-{safe_name('poor')}.html", **phone))
+    folded = parser.locator("details.fold", has_text="more number")
+    assert folded.count() == 1 and not folded.evaluate("fold => fold.open")
+    assert parser.locator("#numbers ~ .table-frame tbody tr").count() > 0
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
 def test_accessibility(open_page: Open, server: str, name: str, scheme: str) -> None:

@@ -15,6 +15,7 @@ from parsemark.report.site import CHART_SCRIPTS, ReportPage, Site
 from parsemark.report.source import RunSource, page_values, value_words
 
 WORST = 24
+SHOWN_FIRST = 8  # attributes and worst pages; the others are folded
 MAX_FAILURES = 200
 MAX_MESSAGE = 2_000
 FEWEST = 5  # an attribute that fewer pages or elements have says little about a parser, and is held back
@@ -48,6 +49,8 @@ def _write(site: Site) -> None:
         charts = source.drawing.parser_charts(source, parser)
         shown, held_back = profile(source, parser)
         own, counts = source.summary.parsers.get(parser.name, {}), found.counts(parser.name)
+        figures = [(i, own[i.name]) for i in source.summary.shown() if i.name in own]
+        figures = [(info, figure) for info, figure in figures if figure.value is not None]
         errors = [(kind, *counts[kind.name]) for kind in found.kinds if kind.name in counts]
         failures = source.failures(parser.name).sort("status", "sample")
         chunk = f"parsers/{parser.key}"
@@ -60,7 +63,9 @@ def _write(site: Site) -> None:
             parser=parser,
             chunk=chunk,
             entry=source.manifest.parser(parser.name),
-            figures=[(info, own[info.name]) for info in source.summary.shown() if info.name in own],
+            main_figures=[row for row in figures if row[0].main],
+            other_figures=[row for row in figures if not row[0].main],
+            shown_first=SHOWN_FIRST,
             profile=shown,
             held_back=held_back,
             fewest=FEWEST,

@@ -3,6 +3,16 @@
 (() => {
   const places = [...document.querySelectorAll("[data-chart]")];
 
+  // On a phone only the first group of charts is open, and that to which a link leads; in print all are.
+  const groups = [...document.querySelectorAll("details.fold:has([data-chart])")];
+  const open = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("details.fold");
+    if (target) target.open = true;
+  };
+  if (matchMedia("(max-width: 44rem)").matches) for (const group of groups.slice(1)) group.open = false;
+  open();
+  addEventListener("hashchange", open);
+
   const start = (data) => {
     const draw = (place) => {
       if (!place.firstChild) place.append(parsemark.chartFigure(data.charts[place.dataset.chart], data.colours));
