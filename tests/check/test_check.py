@@ -16,13 +16,14 @@ import pikepdf
 import polars as pl
 import pytest
 from PIL import Image
-from tests.pdf.test_visible import SEEN, written
+from tests.pdf.test_visible import IMAGE, SEEN, reading, written
 from typer.testing import CliRunner
 
 import parsemark as pm
 from parsemark.cli.main import app
 from parsemark.errors import FormatError, ParsemarkError, PdfError, UsageError
-from parsemark.pdf import save_picture_pdf
+from parsemark.model import Box
+from parsemark.pdf import layer_samples, ocr, save_picture_pdf
 from parsemark.verdicts import check as room
 from parsemark.verdicts.check import PdfCheck, read_limits
 
@@ -143,6 +144,25 @@ def test_headings_of_the_outline_that_are_plain_lines_are_reported(
         assert "1 heading without its mark" in found.verdict
         assert found.over(read_limits(["headings=0"]))
     jsonschema.validate(found.to_json(), SCHEMA)
+
+
+def test_pictures_are_read_only_if_an_output_has_more_than_the_text_of_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = [SEEN % (500, b"Nobody answered before the winter ended") + IMAGE] * 2
+    pdf = written(tmp_path / "a.pdf", *pages)
+    reading(monkeypatch, [("button", Box(150, 200, 190, 210))])
+    parts: list[Box] = []
+    read = layer_samples.read_part
+
+    def counted(picture: Image.Image, part: Box) -> list[ocr.ReadWord]:
+        parts.append(part)
+        return read(picture, part)
+
+    monkeypatch.setattr(layer_samples, "read_part", counted)
+    text = "Nobody answered before the winter ended"
+    assert pm.check(pdf, f"{text}\f{text}".encode(), certain=0).findings == () and not parts
+    assert pm.check(pdf, f"{text}\f{text} button".encode(), certain=0).findings == () and len(parts) == 1
 
 
 def test_a_missing_page_is_one_finding_and_a_moved_page_loses_nothing(pdf: Path) -> None:

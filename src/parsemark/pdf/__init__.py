@@ -42,7 +42,7 @@ from parsemark.pdf.text import (
     page_text,
     page_words,
 )
-from parsemark.pdf.visible import seen_document, seen_page
+from parsemark.pdf.visible import seen_document, seen_page, with_picture_texts
 
 __all__ = [
     "BROKEN", "IN_NO_SCORE", "LINE_END_HYPHEN", "NO_PDF", "TRAITS", "Frame", "Glyph", "Kinds",
@@ -51,5 +51,5 @@ __all__ = [
     "look_at", "made_with", "open_document", "open_picture", "page_glyphs", "page_ink", "page_jpegs",
     "page_shapes", "page_text", "page_words", "painted_rectangles", "producer", "read_outline",
     "render_page", "save_picture_pdf", "seen_document", "seen_page", "sharp_pixels", "taken_from",
-    "to_page_box",
+    "to_page_box", "with_picture_texts",
 ]  # fmt: skip

@@ -72,6 +72,8 @@ class SeenPage:
     OCR or a hidden layer says of pictures."""
     letters: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
     """How wide each letter of each font is for its height."""
+    unread: tuple[Box, ...] = ()
+    """Its largest pictures, if OCR has still to read them (`with_picture_texts`)."""
 
     @property
     def judged_by(self) -> str:

@@ -77,13 +77,15 @@ def seen_page(pdf: Path, page_number: int, *, ocr: bool = False) -> SeenPage:
 @lru_cache(maxsize=64)
 def _seen_page(pdf: Path, page_number: int, _modified: int, ocr: bool) -> SeenPage:
     samples = FontSamples() if ocr else None
-    return _judged(pdf, page_number, _layer(pdf, page_number, samples), samples)
+    page = _judged(pdf, page_number, _layer(pdf, page_number, samples), samples)
+    return with_picture_texts(pdf, page_number, page)
 
 
 def seen_document(pdf: Path, *, ocr: bool = False) -> list[SeenPage]:
     """Return the same for each page of a document; one that cannot be read costs only itself.
 
-    A page is sampled only if it uses a font that no sample has confirmed.
+    A page is sampled only if it uses a font that no sample has confirmed. What its pictures say is not read:
+    see `with_picture_texts`.
     """
     samples = FontSamples() if ocr and can_read() else None
     layers = [_readable_layer(pdf, number, samples) for number in range(1, count_pages(pdf) + 1)]
@@ -99,6 +101,17 @@ def seen_document(pdf: Path, *, ocr: bool = False) -> list[SeenPage]:
         except PdfError as error:
             seen.append(SeenPage(0.0, 0.0, (), "none", str(error)))
     return seen
+
+
+def with_picture_texts(pdf: Path, page_number: int, page: SeenPage) -> SeenPage:
+    """Return a page of `seen_document` with what OCR reads in its pictures beside it."""
+    if not page.unread:
+        return page
+    try:
+        texts = list(texts_of(render_page(pdf, page_number, OCR_DPI), page, page.unread))
+    except PdfError:
+        texts = []
+    return replace(page, beside=" ".join((page.beside, *texts)), unread=())
 
 
 class _Layer(NamedTuple):
@@ -144,13 +157,10 @@ def _judged(pdf: Path, page_number: int, layer: _Layer, samples: FontSamples | N
         return replace(page, source="none" if page.why else "layer", why=why)
     if page.why:
         return _read(pdf, page_number, layer)
-    sample, large = samples.sample_of(page), telling_pictures(page, within)
-    if not sample and not large:
-        return page
-    picture = render_page(pdf, page_number, OCR_DPI)
-    if not samples.may_lie(picture, page, sample):
-        return replace(page, beside=" ".join((page.beside, *texts_of(picture, page, large))))
-    return _read(pdf, page_number, layer)
+    sample = samples.sample_of(page)
+    if sample and samples.may_lie(render_page(pdf, page_number, OCR_DPI), page, sample):
+        return _read(pdf, page_number, layer)
+    return replace(page, unread=tuple(telling_pictures(page, within)))
 
 
 def _read(pdf: Path, page_number: int, layer: _Layer) -> SeenPage:

@@ -16,10 +16,10 @@ from typing import Literal
 from parsemark.errors import UsageError
 from parsemark.extras import require
 from parsemark.formats import markdown_of
-from parsemark.matching.page_evidence import PageEvidence, WordFinding, compare, placed_words
+from parsemark.matching.page_evidence import EXTRAS, PageEvidence, WordFinding, compare, placed_words
 from parsemark.matching.words import WordStatus, atoms, counts, is_number
 from parsemark.model import Box, Prediction
-from parsemark.pdf import SeenPage, SeenWord, count_pages, seen_document
+from parsemark.pdf import SeenPage, SeenWord, count_pages, seen_document, with_picture_texts
 from parsemark.plain_words import percent
 from parsemark.verdicts.check.certainty import PageTraits
 from parsemark.verdicts.check.headings import LostHeading, lost_headings
@@ -124,7 +124,7 @@ def _check(
     headings: dict[int, list[LostHeading]] = {}
     for number, heading in lost_headings(pdf, seen, texts):
         headings.setdefault(number, []).append(heading)
-    pages = [_check_page(*page, own, certain, headings.get(page[0], ())) for page, own in pairs]
+    pages = [_check_page(pdf, *page, own, certain, headings.get(page[0], ())) for page, own in pairs]
     return PdfCheck(str(pdf), name, tuple(pages), texts, certain)
 
 
@@ -215,12 +215,15 @@ def _replaced(words: Sequence[SeenWord], old: SeenWord, new: SeenWord | None) ->
 
 
 def _check_page(
-    number: int, seen: SeenPage, own: _OwnOutput, certain: float, headings: Sequence[LostHeading]
+    pdf: Path, number: int, seen: SeenPage, own: _OwnOutput, certain: float, headings: Sequence[LostHeading]
 ) -> CheckedPage:
     text = own.text
     if seen.source == "none":
         return CheckedPage(number, seen.width, seen.height, seen.judged_by, 0, 0)
     evidence = compare(seen, own.prediction, text)
+    if seen.unread and any(evidence.counts[kind] for kind in EXTRAS):  # perhaps they are of its pictures
+        seen = with_picture_texts(pdf, number, seen)
+        evidence = compare(seen, own.prediction, text)
     n_words, n_said = evidence.counts["words"], evidence.counts["said"]
     kept = n_words - evidence.counts["lost"]
     if n_words >= _FEW and kept <= _MISSING * n_words and n_said <= _MISSING * n_words:
