@@ -79,7 +79,7 @@ def test_an_end_beside_0_keeps_its_side() -> None:
         for r in leaderboard_table(parsers, summary, summary.parsers, summary.ranking).rows
         if r.rank.to_best
     )
-    assert row.rank.to_best == "-0.100 (-0.43 to -0.0004)"
+    assert row.rank.to_best == "−0.100 (−0.43 to −0.0004)"
     from rich.console import Console
 
     console = Console(width=100)
