@@ -18,6 +18,8 @@ SECTIONS = (
     "people",
     "workers",
     "confinement",
+    "trying",
+    "retrieval",
     "damage",
     "inputs",
     "sanitizer",

@@ -87,8 +87,11 @@ def test_what_cannot_be_written_is_one_error(tmp_path: Path) -> None:
         write_bytes(tmp_path / "file" / "below", b"")
     with pytest.raises(WriteError, match="Cannot write"), locked(tmp_path / "file" / "lock"):
         pass
-    with pytest.raises(WriteError, match="Free some space"), replacing(tmp_path / "full"):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    for full in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):  # the disk, a quota, a limit of one file
+        with pytest.raises(WriteError, match="Free some space") as raised, replacing(tmp_path / "full"):
+            raise OSError(full, os.strerror(full))
+        assert os.strerror(full).lower() in str(raised.value).lower()
+    assert not (tmp_path / "full").exists()
     error = WriteError(tmp_path, OSError(errno.ENOSPC, "No space left on device"))
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 

@@ -1,14 +1,19 @@
 """Clients that never finish what they ask: they are closed, and keep nobody else out."""
 
+import io
+import logging
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import httpx
+import pytest
 from tests.waiting import PATIENCE_S
 from tests.web.serve import served, write_pairs
 
-from parsemark.web.frame import MAX_CONNECTIONS
+from parsemark.web import frame
+from parsemark.web.frame import MAX_CONNECTIONS, _OncePerMinute
 
 
 def half_sent(host: str, port: int) -> socket.socket:
@@ -52,3 +57,22 @@ def test_a_request_in_parts_is_answered_and_so_is_the_next(tmp_path: Path) -> No
                     assert part, answer
                     answer += part
                 assert answer.startswith(b"HTTP/1.1 404")
+
+
+def test_errors_of_the_event_loop_are_written_once_a_minute_and_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Clients that use up all descriptors wrote 99 MB of tracebacks in a minute."""
+    now, written = [1000.0], io.StringIO()
+    monkeypatch.setattr(frame, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    log = logging.Logger("loop")
+    log.addHandler(logging.StreamHandler(written))
+    log.addFilter(_OncePerMinute())
+    for minute in range(3):
+        now[0] = 1000.0 + 60 * minute
+        for _ in range(500):
+            try:
+                raise OSError("Too many open files")
+            except OSError:
+                log.exception("socket.accept() out of system resource")
+    assert written.getvalue().splitlines() == ["socket.accept() out of system resource"] * 3
