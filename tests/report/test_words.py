@@ -137,5 +137,5 @@ def test_the_page_says_first_why_the_leader_leads(site: Path) -> None:
     page = (site / "index.html").read_text()
     why = page.partition("<dt>Why?</dt>")[2].partition("</dd>")[0]
     first, _, rest = why.partition("</p>")
-    assert re.search(r": \d+ elements? for good vs \d+ for fair\.", first), first
+    assert re.search(r": an error in \d+ elements? by fair, in \d+ by good\.", first), first
     assert "lowest" not in first and ("lowest" in rest or not rest.strip())
