@@ -66,7 +66,7 @@ def test_both_means_are_shown(tmp_path: Path) -> None:
     figures = summary.parsers["out"]
     assert figures["tlag"].value == 0.5 and figures["tlag_answered"].value == 1
     [verdict] = run_verdict(summary, [], "demo")[:1]
-    assert verdict.startswith("out: its score for PulseBench-Tab is 0.50 (T-LAG")
+    assert verdict.startswith("out: its score for PulseBench-Tab (T-LAG) is 0.50")
     assert summary.info("tlag").main and summary.info("tlag_answered").main
     assert summary.settings["rules"] == "PulseBench-Tab 594fbd0 (April 2026)"
     assert values("pulsebench-tab", page(table(), table()), HTML) == {"tlag": None, "tlag_answered": None}
