@@ -136,3 +136,16 @@ def test_nothing_opens_pdfs_in_our_own_process(page: Path) -> None:
         pass
     code = "import sys, parsemark.pdf; assert 'pypdfium2' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_ctrl_c_at_the_very_end_prints_no_traceback(page: Path) -> None:
+    script = (
+        "import sys; from parsemark import pdf; from parsemark.pdf import child\n"
+        "pdf.count_pages(__import__('pathlib').Path(sys.argv[1]))\n"
+        "def interrupted(self): raise KeyboardInterrupt\n"
+        "child._Child.end = interrupted\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(page)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

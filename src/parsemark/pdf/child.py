@@ -212,7 +212,6 @@ def _forget() -> None:
     _child = None
 
 
-@atexit.register
 def close() -> None:
     """End the child, if there is one; the next call starts another."""
     global _child  # noqa: PLW0603
@@ -220,6 +219,15 @@ def close() -> None:
         if _child is not None:
             _child.end()
         _child = None
+
+
+@atexit.register
+def _close_at_exit() -> None:
+    """End the child after all else is done; who presses Ctrl-C then gets no traceback, and the child ends by
+    itself, since its pipe is closed first.
+    """
+    with contextlib.suppress(KeyboardInterrupt):
+        close()
 
 
 os.register_at_fork(after_in_child=_forget)
