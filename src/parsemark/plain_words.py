@@ -86,12 +86,12 @@ def signed(value: float | None, digits: int = 3) -> str:
     """Return a difference with its sign; what is 0 in so many digits has none, what is not defined is a dash.
 
     >>> signed(0.12345), signed(-0.5, 1), signed(-0.0001), signed(-0.0), signed(0.04, 1), signed(None)
-    ('+0.123', '-0.5', '0.000', '0.000', '0.0', '–')
+    ('+0.123', '−0.5', '0.000', '0.000', '0.0', '–')
     """
     if value is None or not math.isfinite(value):
         return UNDEFINED
-    text = f"{value:+z.{digits}f}"
-    return text[1:] if float(text) == 0 else text
+    text = f"{abs(value):.{digits}f}"
+    return text if float(text) == 0 else ("−" if value < 0 else "+") + text
 
 
 def signed_end(value: float | None, digits: int = 3) -> str:
@@ -99,21 +99,21 @@ def signed_end(value: float | None, digits: int = 3) -> str:
     one next to 0 has as many digits as its sign needs.
 
     >>> signed_end(-0.0004), signed_end(0.0044, 2), signed_end(0.0), signed_end(0.25, 2), signed_end(1e-9)
-    ('-0.0004', '+0.004', '0.000', '+0.25', '+0.000001')
+    ('−0.0004', '+0.004', '0.000', '+0.25', '+0.000001')
     """
-    if value is None or not math.isfinite(value) or value == 0 or float(text := signed(value, digits)) != 0:
+    if value is None or not math.isfinite(value) or value == 0:
         return signed(value, digits)
-    for more in range(digits + 1, _MOST_DIGITS + 1):
-        if float(text := signed(value, more)) != 0:
+    for more in range(digits, _MOST_DIGITS + 1):
+        if (text := signed(value, more))[0] in "+−":
             return text
-    return f"{'-' if value < 0 else '+'}{10**-_MOST_DIGITS:.{_MOST_DIGITS}f}"
+    return signed(math.copysign(10**-_MOST_DIGITS, value), _MOST_DIGITS)
 
 
 def signed_interval(low: float | None, high: float | None, digits: int = 3) -> str:
     """Return both ends of an interval of a difference; a dash where there is none.
 
     >>> signed_interval(-0.43, -0.0004, 2), signed_interval(None, None)
-    ('-0.43 to -0.0004', '–')
+    ('−0.43 to −0.0004', '–')
     """
     if low is None or high is None:
         return UNDEFINED

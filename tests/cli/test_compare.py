@@ -118,7 +118,7 @@ def test_a_drop_is_said_whether_or_not_it_is_allowed(
     result = CliRunner().invoke(app, ["compare", str(runs[0].path), str(runs[1].path), *flags])
     assert result.exit_code == 0 and result.output.startswith(f"{head}\n")
     words = next(line for line in result.output.splitlines() if " is worse than " in line)
-    assert words.startswith("first (new) is worse than first (old): ") and "difference -0." in words
+    assert words.startswith("first (new) is worse than first (old): ") and "difference −0." in words
     assert f"--old {runs[0].path}" in result.output
 
 

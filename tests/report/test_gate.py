@@ -202,7 +202,7 @@ def test_one_parser_alone_needs_no_allowance_for_others(tmp_path: Path) -> None:
     (alone,) = gate_runs(new, old, limits, parsers=["a"]).checks
 
     def width(found: str) -> float:
-        low, high = map(float, re.findall(r"[-+][\d.]+", found)[-2:])
+        low, high = map(float, re.findall(r"[-+][\d.]+", found.replace("−", "-"))[-2:])
         return high - low
 
     assert width(alone.found) < width(among.found)

@@ -21,7 +21,7 @@ from scipy import stats
 from parsemark.choosing.choice import Choice, known_mean, page_scores
 from parsemark.errors import UsageError
 from parsemark.pdf.page_kinds import TRAITS, Kinds
-from parsemark.plain_words import counted, first_problem
+from parsemark.plain_words import counted, first_problem, signed
 from parsemark.protocols.contract import get_protocol
 from parsemark.protocols.run_data.unread_pages import run_kinds
 from parsemark.specs import is_derived
@@ -80,7 +80,8 @@ class Routing:
         known = f"{counted(self.n_labels, 'label')} of {counted(self.n_documents, 'document')}"
         if not self.worth_it:
             more = "" if self.n_documents >= 20 else " More labelled documents may show one."
-            seen = f" The best rule gains {self.gain:+.2f} on unseen documents." if self.rule.parsers else ""
+            gain = signed(self.gain, 2)
+            seen = f" The best rule gains {gain} on unseen documents." if self.rule.parsers else ""
             return [f"One parser is as good: take {self.single} for all pages ({known}).{seen}{more}"]
         parts = ", ".join(f"{value}: {parser}" for value, parser in sorted(self.rule.parsers.items()))
         trait = TRAITS.get(self.rule.trait or "", self.rule.trait)

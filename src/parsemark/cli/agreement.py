@@ -11,6 +11,7 @@ from parsemark import api, research_calls
 from parsemark.cli import options as opt
 from parsemark.cli import running
 from parsemark.cli.printing import plain_console
+from parsemark.plain_words import signed
 
 if TYPE_CHECKING:
     from parsemark.api import Figure
@@ -77,7 +78,7 @@ def agreement_lines(found: BoardAgreement) -> list[str]:
         rows.append([names, _said(pair.tau), _said(pair.disagreement), *shares, matched])
     lines += _table("protocols", ["tau", "disagreement", *means, "tables matched by"], rows)
     lines += ["", found.caution] if found.caution else []
-    lines += ["", "Over all pairs: " + ", ".join(f"{source} {means[source]:+.3f}" for source in means)]
+    lines += ["", "Over all pairs: " + ", ".join(f"{source} {signed(means[source])}" for source in means)]
     if found.moved:
         told = ", ".join(f"{spec} {value:.3f}" for spec, value in found.moved.items())
         lines += ["", f"Change of the scores in the neutral notation: {told}"]

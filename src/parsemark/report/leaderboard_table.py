@@ -129,8 +129,7 @@ def _tested_ranks(ranking: Ranking) -> dict[str, Rank]:
         if (verdict := ranking.to_best(name)) is not None:
             ends = signed_interval(verdict.low, verdict.high, 2)
             interval = "" if ends == UNDEFINED else f" ({ends})"
-            # A hyphen is no minus sign beside digits.
-            said = MARKS.get(verdict.state, ""), (signed(verdict.difference) + interval).replace("-", "−")
+            said = MARKS.get(verdict.state, ""), signed(verdict.difference) + interval
         ranks[name] = Rank(low, f"{low}" if low == high else f"{low}–{high}", *said)
     return ranks
 

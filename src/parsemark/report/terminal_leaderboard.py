@@ -193,8 +193,7 @@ def _to_best(parser: str, summary: Summary, *, wide: bool) -> Text:
 
 def _short_sign(signed_text: str) -> str:
     """Return a difference without a leading zero: `−.33`."""
-    text = signed_text.replace("-", "−")
-    return text.replace("0.", ".", 1) if text.lstrip("+−").startswith("0.") else text
+    return signed_text.replace("0.", ".", 1) if signed_text.lstrip("+−").startswith("0.") else signed_text
 
 
 def _cell(figure: Figure | None, column: FigureInfo, *, wide: bool) -> Text:
