@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -725,6 +726,7 @@ def stable(
     from parsemark.parsers import DEFAULT_PARSERS, get_parser
     from parsemark.parsers.releases import usable_parsers
     from parsemark.protocols import DEFAULT_PROTOCOLS
+    from parsemark.schemas import as_json
     from parsemark.system import write_bytes
     from parsemark.verdicts.stability import stability_of
 
@@ -744,7 +746,8 @@ def stable(
             run = parse_corpus(folder, made.corpus, tried, some, events)
     score(run, workers=workers, events=events)
     found = stability_of(run, made, [parser.name for parser in chosen])
-    write_bytes(folder / "stability.json", found.as_json().encode())
+    figures = json.dumps(as_json("stable", found), indent=2, ensure_ascii=False, allow_nan=False)
+    write_bytes(folder / "stability.json", f"{figures}\n".encode())
     found.table().write_parquet(folder / "stability.parquet")
     return found, run
 

@@ -73,6 +73,36 @@ def _verification() -> Any:
     return _object(bundle=str, checks=list[BundleCheck], notes=list[str])
 
 
+def _history() -> Any:
+    from parsemark.verdicts.history import History
+
+    return History
+
+
+def _bisection() -> Any:
+    from parsemark.verdicts.bisection import Bisection
+
+    return Bisection
+
+
+def _stability() -> Any:
+    from parsemark.corpora.stable_variants import LeftOutVariant
+    from parsemark.store.summary import Figure
+    from parsemark.verdicts.stability import VariantOutput
+
+    variant: Any = _object(moved=int, changed=int, pages=int)
+    parser: Any = _object(
+        moved=Figure,
+        changed=Figure,
+        failed=Figure,
+        worst=VariantOutput | None,
+        scores=list[float | None],
+        spread=float | None,
+        variants=dict[str, variant],
+    )
+    return _object(score=str, parsers=dict[str, parser], left_out=list[LeftOutVariant])
+
+
 def _names() -> Any:
     from parsemark.specs import Available
 
@@ -114,6 +144,18 @@ RESULTS: dict[str, ResultFormat] = {
     "verify": ResultFormat(
         1, "`verify --json`: every check of a bundle.", _verification, {"passed": "boolean"}
     ),
+    "history": ResultFormat(
+        1, "`history --json`: scores and costs of releases, and pages that changed.", _history
+    ),
+    "bisect": ResultFormat(
+        1,
+        "`bisect --json`: the last good and the first bad version, and what was tried.",
+        _bisection,
+        {"is_one_step": "boolean"},
+    ),
+    "stable": ResultFormat(
+        1, "stability.json, which `stable` writes: outputs that change with the file.", _stability
+    ),
     "list": ResultFormat(
         1, "`list --json`, `parsers list --json`: names, with a summary and labelled details.", _names
     ),
@@ -134,6 +176,8 @@ def as_json(kind: str, result: Any) -> Json:
         data = {_LISTS[kind]: list(result)}
     elif kind == "verify":
         data = {key: getattr(result, key) for key in ("bundle", "checks", "notes")}
+    elif kind == "stable":
+        data = result.figures()
     # NaN and infinities are null: JSON has no other word for them.
     adapter = TypeAdapter(form.type())
     made = adapter.validate_python(data) if isinstance(data, dict) else data

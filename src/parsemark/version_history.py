@@ -128,7 +128,6 @@ def bisect(
     command: str | None = None,
     repo: str | Path | None = None,
     drop: float = 0.0,
-    pre: bool = False,
     protocol: str | None = None,
     out: str | Path | None = None,
     events: Events | None = None,
@@ -136,7 +135,8 @@ def bisect(
     """Find the version that broke something, with as few of them tried as can be.
 
     A version is bad if the score is worse than that of the good one. By a command: if that ends with another
-    exit code than 0; its PATH begins with the version's environment.
+    exit code than 0; its PATH begins with the version's environment. Pre-releases are tried only if `good` or
+    `bad` is one.
 
     Args:
         parser: A spec, with settings or without; with a command also the name of any package.
@@ -149,7 +149,6 @@ def bisect(
         command: Command that decides instead of a score.
         repo: Folder of a repository: versions are its commits.
         drop: Largest drop in the score that still counts as good.
-        pre: Also look at alphas, betas and release candidates.
         protocol: Protocol of the score; `tables` by default.
         out: The run directory; by default `runs/bisect-NAME`, which is replaced.
         events: Receives progress.
@@ -161,7 +160,7 @@ def bisect(
 
     if command is not None:
         parser = _known_or_package(parser)
-    line = _line(parser, good, bad, None if repo is None else Path(repo), pre=pre)
+    line = _line(parser, good, bad, None if repo is None else Path(repo))
     folder = _folder(out, "bisect", parser)
     if command is None and out is not None and folder.exists():
         raise UsageError(f"{folder} already exists. Choose another --out.")
@@ -224,7 +223,7 @@ def _folder(out: str | Path | None, what: str, parser: str) -> Path:
     return Path(out) if out is not None else Path("runs") / f"{what}-{Path(tool_of(parser)).stem}"
 
 
-def _line(parser: str, good: str, bad: str, repo: Path | None, *, pre: bool) -> list[str]:
+def _line(parser: str, good: str, bad: str, repo: Path | None) -> list[str]:
     """Return all versions from the good one to the bad one, whichever is the older."""
     from parsemark.parsers.releases import GIT, commits_between, repository
 
@@ -235,11 +234,13 @@ def _line(parser: str, good: str, bad: str, repo: Path | None, *, pre: bool) -> 
         except UsageError:
             commits = commits_between(root, bad, good)[::-1]
         return [f"{GIT}{root}#{commit[:12]}" for commit in commits]
-    known = list(parsers_versions(parser, pre=pre))
+    known = list(parsers_versions(parser))
+    if not {good, bad} <= set(known):
+        known = list(parsers_versions(parser, pre=True))
     if missing := [v for v in (good, bad) if v not in known]:
         raise UsageError(
             f"The index has no release {' and no release '.join(missing)} of {parser}: `parsemark parsers "
-            f"versions` lists them{'' if pre else ', with --pre also those before the final ones'}."
+            "versions --pre` lists them."
         )
     first, last = known.index(good), known.index(bad)
     return known[first : last + 1] if first < last else known[last : first + 1][::-1]

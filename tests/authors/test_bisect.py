@@ -1,17 +1,22 @@
 """Which version broke it: the search itself, releases of a local package, and commits."""
 
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import validate
 from tests.authors.releases import make_releases, write_pages, write_worker_script
+from typer.testing import CliRunner
 
 from parsemark import version_history
+from parsemark.cli.main import app
 from parsemark.cli.version_history import _show_both
 from parsemark.errors import UsageError
 from parsemark.report.history_page import bisection_words
+from parsemark.schemas import json_schemas
 from parsemark.verdicts.bisection import Probe, bisect_versions
 
 
@@ -127,6 +132,19 @@ def test_bad_input_is_one_line(workplace: Path) -> None:
         version_history.bisect("mine.py", "1.1", "1.2", corpus="corpus", score="beauty")
 
 
+@pytest.mark.parametrize(("bad", "tried"), [("3", ["1", "2", "3"]), ("3rc1", ["1", "2rc1", "2", "3rc1"])])
+def test_pre_releases_are_tried_if_one_is_given(
+    bad: str, tried: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    releases = ["1", "2rc1", "2", "3rc1", "3"]
+    monkeypatch.setattr(
+        version_history,
+        "parsers_versions",
+        lambda _, pre=False: [version for version in releases if pre or "rc" not in version],
+    )
+    assert version_history._line("p", "1", bad, None) == tried
+
+
 def test_commits_of_a_repository(workplace: Path) -> None:
     repo = workplace / "repo"
     repo.mkdir()
@@ -182,6 +200,12 @@ def test_with_a_command_any_package_can_be_bisected(workplace: Path) -> None:
     check = "python -c \"import sys, tabler; sys.exit(len(tabler.read('a b')) < 2)\""
     found, run = version_history.bisect("tabler", "1.21", "1.26", command=check)
     assert (found.last_good, found.first_bad, run) == ("1.22", "1.23", None)
+    shown = CliRunner().invoke(
+        app, ["bisect", "tabler", "--good", "1.22", "--bad", "1.23", "--command", check, "--json"]
+    )
+    result = json.loads(shown.stdout)
+    validate(result, json_schemas()["bisect.schema.json"])
+    assert (result["last_good"], result["first_bad"], result["is_one_step"]) == ("1.22", "1.23", True)
     with pytest.raises(UsageError, match="Unknown parser 'tabler'"):
         version_history.bisect("tabler", "1.21", "1.26", corpus="corpus")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from jsonschema import validate
 from tests.authors.releases import SCRIPT, make_releases, write_pages, write_worker_script
 from tests.packages import index_of_wheels, write_wheel
 
@@ -14,6 +15,7 @@ from parsemark.errors import UsageError
 from parsemark.model import Status
 from parsemark.protocols import FigureInfo, FigureSums
 from parsemark.report.history_page import history_markdown
+from parsemark.schemas import as_json, json_schemas
 from parsemark.store import ParseRecord
 from parsemark.verdicts.history import (
     ALPHA,
@@ -115,8 +117,9 @@ def test_history_of_a_local_package(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert changed[("mine@1.5", "mine@1.6")] == 0
     installed = next(figure for figure in found.figures if figure.name == "installed_mb")
     assert all(point.value is not None for point in installed.points)
+    validate(as_json("history", found), json_schemas()["history.schema.json"])
     shown = history_markdown(found)
-    assert "1.4 → 1.5: worse, TE F1 Con -" in shown and "other outputs on 24 pages" in shown
+    assert "1.4 → 1.5: worse, TE F1 Con −" in shown and "other outputs on 24 pages" in shown
     assert shown.startswith("| version | ") and max(map(len, shown.splitlines())) > 200
     narrow = history_markdown(found, 80)
     assert max(map(len, narrow.splitlines())) <= 80 and "1.5: TE F1 Con 0." in narrow

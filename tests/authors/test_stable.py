@@ -1,10 +1,12 @@
 """`stable`: pages rewritten so that they look the same, and who says something else of them."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from jsonschema import validate
 from tests.pdf.test_visible import SEEN, with_field, written
 
 from parsemark import api
@@ -14,6 +16,7 @@ from parsemark.corpora.stable_variants import CHECK_DPI, VARIANTS, looks_same, r
 from parsemark.errors import PdfError, UnknownNameError
 from parsemark.model import Box, Element, Page, Prediction, Sample, Status, Table
 from parsemark.pdf import count_pages, page_words, producer, render_page, seen_page
+from parsemark.schemas import json_schemas
 from parsemark.verdicts.stability import Stability, likeness
 
 WORKER = """\
@@ -144,7 +147,9 @@ def test_moves_are_named_and_nothing_is_lost(found: tuple[Stability, Path]) -> N
     assert len(rows) == len(own.rows) + len(mute.rows) == 2 * sum(n for *_, n in by_variant.values())
     assert set(rows.filter(variant="claim")["status"]) == {"parser_failed"}
     assert {one.variant for one in stability.left_out} <= {"fonts", "printed"}
-    assert '"worst"' in (folder / "stability.json").read_text()
+    figures = json.loads((folder / "stability.json").read_text())
+    validate(figures, json_schemas()["stable.schema.json"])
+    assert figures["parsers"][own.parser]["worst"]["variant"] == "claim"
 
 
 def test_the_terminal_names_the_worst_page(found: tuple[Stability, Path]) -> None:

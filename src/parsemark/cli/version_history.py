@@ -11,6 +11,7 @@ from typer import Argument, Option
 from parsemark import api, version_history
 from parsemark.cli import options as opt
 from parsemark.cli import running
+from parsemark.cli.printing import say_json
 from parsemark.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ Parser = Annotated[
         "worker script."
     ),
 ]
-Pre = Annotated[bool, Option("--pre", help="Include pre-releases.")]
 
 
 def history(
@@ -43,11 +43,12 @@ def history(
     also: Annotated[
         list[str] | None, Option(help="Another parser to compare with, such as your own version; repeatable.")
     ] = None,
-    pre: Pre = False,
+    pre: Annotated[bool, Option("--pre", help="Include pre-releases.")] = False,
     pages: opt.Pages = None,
     protocols: opt.TableProtocols = None,
     workers: opt.Workers = None,
     out: Annotated[Path | None, Option("--out", "-o", help="Run directory.")] = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Compare scores, CPU time, memory and size of a parser's releases, and mark significant changes.
 
@@ -64,9 +65,12 @@ def history(
         loaded = running.load(corpus_too or corpus)
         found, run = opt.fill(version_history.history, locals(), corpus=loaded, also=also or ())
     terminal = Console()
-    typer.echo(history_markdown(found, terminal.width if terminal.is_terminal else None), nl=False)
+    if as_json:
+        say_json("history", found)
+    else:
+        typer.echo(history_markdown(found, terminal.width if terminal.is_terminal else None), nl=False)
     page = api.build_report(run)
-    typer.echo(f"\nCharts and pages side by side: {page.with_name('versions.html')}")
+    typer.echo(f"\nCharts and pages side by side: {page.with_name('versions.html')}", err=as_json)
 
 
 def bisect(
@@ -90,15 +94,16 @@ def bisect(
     ] = None,
     corpus: opt.Corpus = api.CORPUS,
     drop: Annotated[float, Option(min=0, help="Largest drop in the score that still counts as good.")] = 0.0,
-    pre: Pre = False,
     protocol: Annotated[str | None, Option(help="Protocol of the score.", show_default="tables")] = None,
     out: Annotated[
         Path | None, Option("--out", "-o", help="Run directory.", show_default="runs/bisect-NAME")
     ] = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Find the release or commit that broke a page, installing as few versions as possible.
 
-    Exit code 1 if nothing broke. To save a failure as a folder, run `parsemark export RUN --format failure`.
+    Pre-releases are tried only if --good or --bad is one. Exit code 1 if nothing broke. To save a failure as
+    a folder, run `parsemark export RUN --format failure`.
 
     Example: parsemark bisect pdfplumber --good 0.10.0 --bad 0.11.4 --page demo-0003-p1
     """
@@ -113,8 +118,11 @@ def bisect(
     for probe in found.probes:
         if probe.state == "skipped":
             typer.echo(f"Skipped: {probe.why}", err=True)
-    typer.echo(bisection_words(parser, found, what))
-    if run is not None and found.first_bad is not None:
+    if as_json:
+        say_json("bisect", found)
+    else:
+        typer.echo(bisection_words(parser, found, what))
+    if not as_json and run is not None and found.first_bad is not None:
         _show_both(run, parser, found)
     if found.first_bad is None:
         raise typer.Exit(1)

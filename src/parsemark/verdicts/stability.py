@@ -6,13 +6,13 @@ failure on one of both is a move and a change, as large as can be. Without a tru
 are is the score.
 """
 
-import json
 import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from statistics import stdev
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -115,9 +115,9 @@ class Stability:
         rows = [asdict(row) for own in self.parsers for row in own.rows]
         return pl.DataFrame(rows, infer_schema_length=None)
 
-    def as_json(self) -> str:
-        """Return all figures."""
-        told = {
+    def figures(self) -> dict[str, Any]:
+        """Return all figures, as stability.json has them."""
+        return {
             "score": self.figure or "likeness of outputs",
             "parsers": {
                 own.parser: {
@@ -125,7 +125,8 @@ class Stability:
                     "changed": own.changed.model_dump(),
                     "failed": own.failed.model_dump(),
                     "worst": None if own.worst is None else asdict(own.worst),
-                    **({"scores": list(own.scores), "spread": own.spread} if own.scores else {}),
+                    "scores": [score if math.isfinite(score) else None for score in own.scores],
+                    "spread": own.spread,
                     "variants": {
                         name: {"moved": moved, "changed": changed, "pages": n}
                         for name, (moved, changed, n) in own.by_variant().items()
@@ -135,7 +136,6 @@ class Stability:
             },
             "left_out": [asdict(one) for one in self.left_out],
         }
-        return json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def stability_of(run: Run, made: RewrittenCorpus, parsers: Sequence[str]) -> Stability:
