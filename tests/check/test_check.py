@@ -22,10 +22,13 @@ from typer.testing import CliRunner
 import parsemark as pm
 from parsemark.cli.main import app
 from parsemark.errors import FormatError, ParsemarkError, PdfError, UsageError
-from parsemark.model import Box
-from parsemark.pdf import layer_samples, ocr, save_picture_pdf
+from parsemark.matching.page_evidence import compare
+from parsemark.matching.words import atoms
+from parsemark.model import Box, Prediction
+from parsemark.pdf import SeenPage, SeenWord, layer_samples, ocr, save_picture_pdf
 from parsemark.verdicts import check as room
 from parsemark.verdicts.check import PdfCheck, read_limits
+from parsemark.verdicts.check.pages import split_into_pages
 
 PAGES = (
     (
@@ -625,3 +628,63 @@ def test_a_lost_word_is_certain_where_its_neighbours_stand_together(tmp_path: Pa
     ]
     elsewhere = checked(pdf, text.replace("must not be opened", "be opened") + " must not")
     assert all(f.certainty < 0.9 for f in elsewhere.findings)
+
+
+def test_a_faithful_output_in_other_spellings_has_no_findings(pdf: Path, tmp_path: Path) -> None:
+    tag = '<p style="position:absolute;top:767px;left:85px;white-space:nowrap" class="ft15">'
+    lines = [[line.decode().replace(" ", "&#160;") for line in page] for page in PAGES]
+    lines[0][2] = f"and&#160;{tag.replace('<p', '<b')}4500</b>&#160;crowns."
+    (output := tmp_path / "ship.html").write_text(
+        "<html><body>" + "".join(f"{tag}{line}</p>\n" for page in lines for line in page) + "</body></html>"
+    )
+    assert pm.check(pdf, output, ocr="off", certain=0).findings == ()
+    assert checked(pdf, "\n\n".join(TEXTS).replace("-12.5", "-12*.*5")).findings == ()
+    apart = checked(pdf, "\n\n".join(TEXTS).replace("8 kg", "8 k g")).findings
+    assert "number" not in {f.kind for f in apart}
+    spaced = written(tmp_path / "a.pdf", SEEN % (400, b"The size of the list is max +    1 today"))
+    assert checked(spaced, "The size of the list is max +1 today").findings == ()
+
+
+def test_signs_of_fonts_without_names_are_no_letters_and_digits(tmp_path: Path) -> None:
+    content = SEEN % (400, b"The first of seven answers is right") + SEEN % (380, b"and 3 are wrong")
+    content += b"BT /C 12 Tf 0 g 1 0 0 1 50 340 Tm (2) Tj ET\n"
+    pdf = written(tmp_path / "a.pdf", content)
+    with pikepdf.open(pdf, allow_overwriting_input=True) as document:
+        font = pikepdf.Dictionary(Type=pikepdf.Name.Font, Subtype=pikepdf.Name.Type1)
+        font.BaseFont = pikepdf.Name("/LCIRCLE10")
+        document.pages[0].Resources.Font.C = document.make_indirect(font)
+        document.save(pdf)
+    text = "The first of seven answers is right\nand 3 are wrong"
+    assert checked(pdf, text).findings == ()
+    assert checked(pdf, f"{text} \u25cf").findings == ()
+
+
+def test_a_page_that_shows_the_source_of_a_table_is_compared_with_it(tmp_path: Path) -> None:
+    lines = (
+        b"Tables are set as in this example of two rows:",
+        b"\\\\begin{tabular}{lr}",
+        b"wood & 12 \\\\\\\\",
+    )
+    lines += (b"iron & 34 \\\\\\\\", b"\\\\end{tabular}", b"The ampersand parts the columns of a table.")
+    pdf = written(tmp_path / "a.pdf", b"".join(SEEN % (400 - 16 * k, line) for k, line in enumerate(lines)))
+    text = "\n".join(line.decode().replace("\\\\", "\\") for line in lines)
+    assert checked(pdf, text).findings == ()
+
+
+def test_pages_of_one_address_and_of_korean_are_told_apart() -> None:
+    pages = ["http://live.alioth.example.org/", "https://lists.example.org/ and https://www.example.org/bugs"]
+    text = "\n\n".join(["http://live.alioth.example.org/", "https://lists.example.org/", pages[1][-27:]])
+    parts, _ = split_into_pages(text, [atoms(page) for page in pages])
+    assert parts[0].text_in(text).strip() == pages[0]
+    korean = "데비안 3.0 우디는 토이스토리 영화 주인공의 이름에서 따왔다"
+    assert split_into_pages(korean, [atoms(korean)])[1] == 1
+
+
+def test_raised_letters_are_no_words_apart() -> None:
+    boxes = (Box(0, 10, 20, 20), Box(30, 10, 40, 20), Box(40, 1, 48, 8), Box(0, 30, 20, 40))
+    texts = (("the", 0), ("xy", 0), ("kul", 1), ("left", 2))
+    words = [SeenWord(text, box, line) for (text, line), box in zip(texts, boxes, strict=True)]
+    evidence = compare(SeenPage(100, 100, tuple(words), "layer"), Prediction("", "", text="the xykul left"))
+    assert [finding.kind for finding in evidence.findings] == []
+    joined = compare(SeenPage(100, 100, tuple(words), "layer"), Prediction("", "", text="the xy kulleft"))
+    assert [finding.kind for finding in joined.findings] == ["joined", "joined"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import unicodedata
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -348,3 +349,9 @@ def test_a_page_that_is_read_by_ocr_is_not_asked_for_its_pictures(
         ["drawn"],
         ["button"],
     )
+
+
+def test_ligatures_of_fonts_without_names_stay_in_their_words(tmp_path: Path) -> None:
+    pdf = written(tmp_path / "a.pdf", SEEN % (300, b"coe\\036cients of the \\034rst"))
+    words = [unicodedata.normalize("NFKD", word) for word in shown(pdf)]
+    assert words == ["coefficients", "of", "the", "first"]

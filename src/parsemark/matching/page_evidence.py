@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from rapidfuzz.distance import LCSseq
 
 from parsemark.formats.document import predicted_elements
+from parsemark.formats.html.markup import unescape
 from parsemark.formats.notation import fold_notation
 from parsemark.matching.words import (
     CJK,
@@ -32,13 +33,19 @@ NUMBERS = "numbers_"  # before the name of a count: the same for numbers alone
 TABLES_ALONE = "tables_alone"  # 1 where an output says nothing but tables, or nothing at all
 _PLACEHOLDER = re.compile(r"=+> ?picture[^\n]*?<=+|-{3,} ?(?:start|end) of picture text ?-{3,}", re.I)
 """What parsers write in place of a picture."""
-_WITHIN = re.compile(r"(?<=[^\W\d_])[*~]+(?=[^\W\d_])")
-"""Marks of emphasis inside of a word, which do not tear it."""
+_WITHIN = re.compile(
+    r"(?<=[^\W\d_])[*~]+(?=[^\W\d_])"
+    r"|(?<=\d)\*{1,2}(?=[.,]\*{1,2}\d)|(?:(?<=\d\*[.,])\*|(?<=\d\*\*[.,])\*\*)(?=\d)"
+)
+"""Marks of emphasis inside of a word or number, which do not tear it."""
 _MARKUP = re.compile(r"[$\\]|[_^]\{|<su[bp]>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][a-z0-9]{0,9}(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_BLANK = re.compile("&(?:nbsp|ensp|emsp|thinsp|#160|#xa0);", re.IGNORECASE)
 _PIECE = re.compile(rf"<[^<>\s][^<>]*>|[{CJK}]|[^\s<>|{CJK}]+")
 """Parts of a line between blanks, tags and walls of cells; each sign of Chinese is one."""
+_LATEX_TABLE = r"\begin{tabular}"
 _BLANK_WIDTH = 0.12  # heights of a line: what is wider between two words is a blank that can be seen
+_RAISED = 0.3  # heights of a line between a word and raised letters behind it, from top to bottom
 _HYPHENS = ("-", "\xad", "\u2010", "\u2011")
 _STRANGE = re.compile("[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
 """Characters without meaning: the word that contains them is unknown."""
@@ -102,7 +109,7 @@ def compare(seen: SeenPage, prediction: Prediction, text: str | None = None) -> 
         asked = tuple(e.box for e in prediction.elements if e.box is not None)
     page = list(_page_atoms(seen, asked))
     hidden = [text for word in seen.words if not word.shown for text in atoms(word.text)]
-    output = list(_output_atoms(prediction, {atom.text for atom in page}))
+    output = _output_atoms(prediction, {atom.text for atom in page})
     statuses = compare_words(page, hidden, output, atoms(seen.beside))
     places = list(word_places(statuses.output, (prediction.text or "") if text is None else text))
     return PageEvidence(_counted(statuses), tuple(_findings(statuses, places)), statuses, places)
@@ -123,10 +130,20 @@ def _page_atoms(seen: SeenPage, asked: Sequence[Box] | None) -> Iterator[PageAto
         is_parted = False
         if before is not None and not before.text.endswith(_HYPHENS):
             gap = max(word.box.x0 - before.box.x1, word.box.y0 - before.box.y1, before.box.y0 - word.box.y1)
-            is_parted = word.line != before.line or gap >= _BLANK_WIDTH * heights[word.line]
+            if word.line == before.line:
+                is_parted = gap >= _BLANK_WIDTH * heights[word.line]
+            else:
+                height = max(heights[word.line], heights[before.line])
+                is_parted = not _touches(before.box, word.box, height)
         for k, atom in enumerate(spaced_atoms(word.text)):
             yield PageAtom(atom.text, word.box, word.line, is_edge, is_parted and not k)
         before = word
+
+
+def _touches(one: Box, other: Box, height: float) -> bool:
+    """Return whether a word begins where one of another line ends, as raised and lowered letters do."""
+    is_beside = one.centre[0] < other.x0 < one.x1 + _BLANK_WIDTH * height
+    return is_beside and max(one.y0, other.y0) - min(one.y1, other.y1) < _RAISED * height
 
 
 def output_words(prediction: Prediction, known: Set[str] = frozenset()) -> list[str]:
@@ -136,8 +153,13 @@ def output_words(prediction: Prediction, known: Set[str] = frozenset()) -> list[
     return [atom.text for atom in _output_atoms(prediction, known)]
 
 
-def _output_atoms(prediction: Prediction, known: Set[str]) -> Iterator[OutputAtom]:
-    return (atom for element in predicted_elements(prediction) for atom in _said(element, known))
+def _output_atoms(prediction: Prediction, known: Set[str]) -> Sequence[OutputAtom]:
+    words = [atom for element in predicted_elements(prediction) for atom in _said(element, known)]
+    text = prediction.text or ""
+    if _LATEX_TABLE in text and "tabular" in known:  # perhaps the page shows this source
+        plain = [atom for line in text.split("\n") for atom in _folded(line, known)]
+        return max(words, plain, key=lambda own: _share_known(own, known))
+    return words
 
 
 def gives_tables_alone(prediction: Prediction) -> bool:
@@ -169,7 +191,11 @@ def _folded(text: str, known: Set[str]) -> tuple[OutputAtom, ...]:
     if len(readings) == 1:
         return spaced_atoms(text)
     words = map(spaced_atoms, reversed(readings))
-    return max(words, key=lambda own: (sum(word.text in known for word in own) + 1) / (len(own) + 2))
+    return max(words, key=lambda own: _share_known(own, known))
+
+
+def _share_known(words: Sequence[OutputAtom], known: Set[str]) -> float:
+    return (sum(word.text in known for word in words) + 1) / (len(words) + 2)
 
 
 def _counted(statuses: WordComparison) -> Counter[str]:
@@ -251,8 +277,8 @@ def placed_words(text: str) -> Iterator[tuple[str, OutputPlace]]:
     """Yield the words of a text as they are compared, and where they stand in it."""
     offset = 0
     for number, line in enumerate(text.split("\n"), 1):
-        for piece in _PIECE.finditer(line):
+        for piece in _PIECE.finditer(_BLANK.sub(lambda blank: " " * len(blank[0]), line)):
             if not _TAG.fullmatch(piece[0]):
                 place = OutputPlace(number, offset + piece.start(), offset + piece.end())
-                yield from ((word, place) for word in atoms(_WITHIN.sub("", piece[0])))
+                yield from ((word, place) for word in atoms(_WITHIN.sub("", unescape(piece[0]))))
         offset += len(line) + 1

@@ -88,7 +88,8 @@ def spaced_atoms(text: str) -> tuple[OutputAtom, ...]:
     """
     folded = text.casefold()
     if not text.isascii():
-        folded = _LONE_ACCENT.sub("", without_accents(_RAISED.sub(" ", text))).casefold()
+        bare = _LONE_ACCENT.sub("", without_accents(_RAISED.sub(" ", text)))
+        folded = unicodedata.normalize("NFC", bare).casefold()  # syllables of Hangul, which were taken apart
     folded = _GROUPS.sub(lambda m: m[0].replace(",", ""), folded)
     found, end = list[OutputAtom](), 0
     for word in _ATOM.finditer(folded):
@@ -105,6 +106,8 @@ def atoms(text: str) -> tuple[str, ...]:
     ('deja', 'vu', 'of', '1234.50')
     >>> atoms("12.0³")
     ('12.0', '3')
+    >>> atoms("데비안 3.0")
+    ('데', '비', '안', '3.0')
     """
     return tuple(atom.text for atom in spaced_atoms(text))
 

@@ -19,6 +19,10 @@ from parsemark.pdf.document import Edges, open_document, open_page, to_page_boxe
 
 LINE_END_HYPHEN = 2  # pdfium's code for a hyphen that it takes for a division of a word
 MAX_GLYPHS = 1_000_000  # on a page; a dense one has 20,000
+_LIGATURES = {0x1B + k: chr(0xFB00 + k) for k in range(5)}
+"""Ligatures of f in TeX's fonts, by the codes that pdfium returns if glyphs have no names; as characters
+these codes cannot be seen.
+"""
 _BLANKS = frozenset(map(ord, " \r\n"))  # all that pdfium makes up
 HYPHEN_IN_TEXT = "\ufffe"  # the same in the text of a whole page
 _LONGEST_NAME = 256  # bytes of the name of a font
@@ -145,6 +149,8 @@ def _fonts(
 def _sign(code: int) -> str:
     if code == LINE_END_HYPHEN:
         return "-"
+    if code in _LIGATURES:
+        return _LIGATURES[code]
     return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
 
 

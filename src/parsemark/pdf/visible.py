@@ -190,23 +190,23 @@ _PackedPage = tuple[float, float, list[_PackedWord], str, str, list[Edges], dict
 
 
 @in_child()
-def _seen(pdf: Path, page_number: int, with_fonts: bool) -> _PackedPage:
+def _seen(pdf: Path, page_number: int, with_letters: bool) -> _PackedPage:
     """Return size, words, what is beside them, why they cannot be believed, where pictures stand, and
     perhaps the shapes of letters by font.
     """
     with open_page(pdf, page_number) as page:
         width, height = page.get_size()
         text = page.get_textpage()
-        (texts, boxes, generated), fonts = pack_text(page, text, with_fonts=with_fonts)
+        (texts, boxes, generated), fonts = pack_text(page, text, with_fonts=True)
         text.close()
         beside = " ".join(_beside(page))
         objects = list(_painted(page))
         shown, ink = _shown_glyphs(page, page_number, pdf, objects, boxes)
-        words = list(_words(texts, array("d", boxes), generated, shown.tolist(), fonts or [""] * len(texts)))
+        words = list(_words(texts, array("d", boxes), generated, shown.tolist(), fonts))
         words += _field_words(page, words)
         pictures = [to_page_edges(page, *o.bounds) for o in objects if o.is_picture]
         pictures = [edges for edges in pictures if _area(edges) >= _NO_DUST]
-        letters = _letters(texts, boxes, fonts) if fonts else {}
+        letters = _letters(texts, boxes, fonts) if with_letters and fonts else {}
         why = _doubt(words, pictures, width * height, ink)
     heads = running_lines(pdf, page_number, words, height)
     packed = [(*word[:4], word[2] in heads, word[4]) for word in words]
@@ -396,18 +396,35 @@ def _words(
         digits = ((texts[j], edges(j), edges(j)) for j in range(k - 1, start - 1, -1) if texts[j].isdigit())
         return is_raised(texts[k], edges(k), edges(k), digits)
 
+    symbols = {font for font in set(fonts) if _SYMBOLS.fullmatch(font)}
     line, start = 0, -1
     for k, text in enumerate(f"{texts} "):
         is_blank = not text.strip() or bool(generated[k])
         if start >= 0 and (is_blank or (text.isdigit() and is_mark(k, start))):
             own = slice(start, k)
             hull = min(left[own]), min(top[own]), max(right[own]), max(bottom[own])
-            yield texts[own], hull, line, 2 * sum(shown[own]) >= k - start, fonts[start]
+            word = texts[own]
+            if not symbols.isdisjoint(fonts[own]):
+                word = "".join(map(_without_symbol, word, fonts[own]))
+            yield word, hull, line, 2 * sum(shown[own]) >= k - start, fonts[start]
             start = -1
         if is_blank:
             line += text == "\n"
         elif start < 0:
             start = k
+
+
+_SYMBOLS = re.compile(r"(?:[A-Z]{6}\+)?(?:(?P<capitals>CMB?SY)|CMEX|LCIRCLEW?|LINEW?|MSAM)\d+")
+"""Fonts of TeX's symbols. Without names of glyphs, their arrows, brackets and circles are extracted as
+letters or digits.
+"""
+_SIGN = "\u25a1"  # a square
+
+
+def _without_symbol(sign: str, font: str) -> str:
+    """Return a mere sign for a letter or digit that such a font cannot have."""
+    found = _SYMBOLS.fullmatch(font) if sign.isalnum() else None
+    return _SIGN if found and not (found["capitals"] and sign.isupper()) else sign
 
 
 _LEADERS = frozenset(".·…_-–—=*|+")

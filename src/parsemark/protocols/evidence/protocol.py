@@ -46,7 +46,7 @@ class EvidenceProtocol(PageProtocol):
 
     name: ClassVar[str] = "evidence"
     title: ClassVar[str] = "Page evidence"
-    comparability: ClassVar[int] = 2
+    comparability: ClassVar[int] = 3
     needs_labels: ClassVar[bool] = False
 
     ocr: Literal["auto", "off"] = "auto"

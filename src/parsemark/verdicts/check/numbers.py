@@ -55,6 +55,8 @@ _NEAR = 0.6
 _TIGHT = 0.5
 """Share of a line's usual blank up to which a gap beside a number is the spacing of its letters."""
 _AROUND = 24  # characters of an output before and behind a number
+_LONG_TAG = 400  # characters before a number in which tags are looked for
+_TAG = re.compile(r"</?[a-z][^<>]*>", re.I)
 _APART = re.compile(r"\s[*_`{}$\\]*$")  # a blank before a number, with markup between
 _UNIT = re.compile(r"[^\W\d_]{1,3}")
 
@@ -112,12 +114,13 @@ def changed_around(seen: SeenPage, evidence: PageEvidence, text: str) -> Iterato
         first, last = _beside(shown, k, k - 1), _beside(shown, k, k + 1)
         before, after = f"{first} {word[: spot[0]]}", f"{word[spot[1] :]} {last}"
         start, end = place.start + inside[0], place.start + inside[1]
-        theirs = _plain(text[max(0, start - _AROUND) : start]), _plain(text[end : end + _AROUND])
+        theirs = _before(text, start), _plain(text[end : end + _AROUND])
         yield from (
             NumberChange(i, j, detail, f"{own}{atom.text}" if is_before else f"{atom.text} {own}".strip(),
                          f"{other}{atom.text}" if is_before else f"{atom.text} {other}".strip())
             for detail, own, other, is_before in _differences(before, after, *theirs)
             if not (is_before and _is_sign_kept(shown, atom.text, own, text))
+            and not (is_before and other == _SIGNS.get(_left_of(shown, k)))
         )  # fmt: skip
 
 
@@ -126,7 +129,7 @@ def _is_sign_kept(shown: Sequence[SeenWord], number: str, sign: str, text: str) 
     place of the output then.
     """
     said = sum(
-        _sign(_plain(text[max(0, found.start() - _AROUND) : found.start()])) in (sign, None)
+        _sign(_before(text, found.start())) in (sign, None)
         for found in re.finditer(rf"(?<![\w.,]){re.escape(number)}(?![.,]?\w)", text)
     )
     on_page = 0
@@ -159,12 +162,22 @@ def _beside(shown: Sequence[SeenWord], k: int, other: int) -> str:
     return shown[other].text if two.x0 - one.x1 <= _NEAR * max(one.height, two.height) else ""
 
 
+def _left_of(shown: Sequence[SeenWord], k: int) -> str:
+    """Return the word left of one in its line, however wide the blank."""
+    return shown[k - 1].text if k and shown[k - 1].line == shown[k].line else ""
+
+
 def _place_of_number(text: str, atom: str) -> tuple[int, int] | None:
     """Return where a number stands in a text, if that can be told: it is there once, spelled alike."""
     digits = "[, ]?".join(atom) if atom.isdigit() else re.escape(atom)
     composed = unicodedata.normalize("NFKC", text)
     found = list(re.finditer(rf"(?<![\d.,]){digits}(?!\d)", composed))
     return found[0].span() if len(found) == 1 and len(composed) == len(text) else None
+
+
+def _before(text: str, start: int) -> str:
+    """Return what stands before a number, without markup, however long its tags are."""
+    return _plain(_TAG.sub("", text[max(0, start - _LONG_TAG) : start])[-_AROUND:])
 
 
 def _plain(text: str) -> str:
@@ -189,6 +202,8 @@ def _differences(
     mine, theirs = _unit(after), _unit(rest)
     if not mine and theirs in _AFTER.values() and not rest.lstrip("*_`$^\\").startswith(tuple(_AFTER)):
         return  # what stands behind a blank or a brace may belong to the next word
+    if mine and re.match(r"[*_`\s]*" + r"\s*".join(map(re.escape, mine)) + r"(?!\w)", rest, re.IGNORECASE):
+        return  # nothing but blanks may differ
     are_letters = mine in _LETTERS and theirs in _LETTERS
     if mine != theirs and (are_letters or {mine, theirs} & set(_AFTER.values())):
         yield "unit", mine, theirs, False

@@ -75,7 +75,10 @@ def split_into_pages(text: str, pages: Sequence[Sequence[str]]) -> tuple[list[Pa
     begins = [(0, labels[0])] if labels else []
     for t, (one, other) in enumerate(pairwise(labels), start=1):
         if one != other:
-            start = placed[t][1].start
+            start, end = placed[t][1].start, placed[t][1].end
+            if start < placed[t - 1][1].end:
+                begins.append((end, other))  # one address or compound stays whole
+                continue
             line = text.rfind("\n", 0, start) + 1
             begins.append((line if placed[t - 1][1].end <= line else start, other))
     for (start, page), (end, _) in pairwise([*begins, (len(text), -1)]):
