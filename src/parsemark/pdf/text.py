@@ -1,6 +1,7 @@
 """The text layer of pages: glyphs, words, and the plain text."""
 
 import ctypes
+import re
 import unicodedata
 from array import array
 from collections import Counter
@@ -26,6 +27,10 @@ these codes cannot be seen.
 _BLANKS = frozenset(map(ord, " \r\n"))  # all that pdfium makes up
 HYPHEN_IN_TEXT = "\ufffe"  # the same in the text of a whole page
 _LONGEST_NAME = 256  # bytes of the name of a font
+SYMBOL_FONT = re.compile(r"(?:[A-Z]{6}\+)?(?:(?P<capitals>CMB?SY)|CMEX|LCIRCLEW?|LINEW?|MSAM)\d+")
+"""Fonts of TeX's symbols. Without names of glyphs, their arrows, brackets and circles are extracted as
+letters or digits.
+"""
 LONGEST_RAISED = 8  # glyphs of a superscript
 
 
@@ -122,7 +127,7 @@ def _fonts(
     handle: Any, codes: Sequence[tuple[int, int]], signs: str, generated: Sequence[int]
 ) -> Iterator[str]:
     """Yield the name of the font of each character; pdfium is asked about the middle of a word only if its
-    ends differ.
+    ends differ, or are of a font of symbols.
     """
     from pypdfium2 import raw
 
@@ -139,7 +144,7 @@ def _fonts(
             continue
         if start >= 0:
             first = font_of(start)
-            is_one = k - start == 1 or font_of(k - 1) == first
+            is_one = k - start == 1 or (font_of(k - 1) == first and not SYMBOL_FONT.fullmatch(first))
             yield from [first] * (k - start) if is_one else map(font_of, range(start, k))
             start = -1
         if k < len(signs):

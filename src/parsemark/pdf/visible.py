@@ -42,7 +42,7 @@ from parsemark.pdf.marked import address_of
 from parsemark.pdf.ocr import OCR_DPI, can_read, read_picture
 from parsemark.pdf.pictures import page_picture, render_page
 from parsemark.pdf.running_heads import LayerWord, running_lines
-from parsemark.pdf.text import character_codes, is_raised, pack_text
+from parsemark.pdf.text import SYMBOL_FONT, character_codes, is_raised, pack_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -396,7 +396,7 @@ def _words(
         digits = ((texts[j], edges(j), edges(j)) for j in range(k - 1, start - 1, -1) if texts[j].isdigit())
         return is_raised(texts[k], edges(k), edges(k), digits)
 
-    symbols = {font for font in set(fonts) if _SYMBOLS.fullmatch(font)}
+    symbols = {font for font in set(fonts) if SYMBOL_FONT.fullmatch(font)}
     line, start = 0, -1
     for k, text in enumerate(f"{texts} "):
         is_blank = not text.strip() or bool(generated[k])
@@ -414,16 +414,12 @@ def _words(
             start = k
 
 
-_SYMBOLS = re.compile(r"(?:[A-Z]{6}\+)?(?:(?P<capitals>CMB?SY)|CMEX|LCIRCLEW?|LINEW?|MSAM)\d+")
-"""Fonts of TeX's symbols. Without names of glyphs, their arrows, brackets and circles are extracted as
-letters or digits.
-"""
 _SIGN = "\u25a1"  # a square
 
 
 def _without_symbol(sign: str, font: str) -> str:
     """Return a mere sign for a letter or digit that such a font cannot have."""
-    found = _SYMBOLS.fullmatch(font) if sign.isalnum() else None
+    found = SYMBOL_FONT.fullmatch(font) if sign.isalnum() else None
     return _SIGN if found and not (found["capitals"] and sign.isupper()) else sign
 
 
