@@ -27,13 +27,14 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 
 PARSERS = (
     *("pdftotext", "pdftotext-layout", "pymupdf", "pypdfium2", "pypdf", "pdfminer"),
-    *("markitdown", "pymupdf4llm"),
+    *("markitdown", "pymupdf4llm", "pdfplumber", "pdfplumber-text", "pymupdf-tables", "pymupdf-text"),
 )
 SEED, BOOTSTRAPS, PER_KIND = 49, 1000, 1
 INVENTED = (
@@ -209,6 +210,86 @@ def heading_unmarked(pages: Sequence[str], dice: random.Random) -> Damage | None
     return Damage(with_page(pages, k, text), bag(plain), kinds("heading"))
 
 
+def _table_rows(page: str) -> Iterator[list[int]]:
+    """Yield the lines of the rows of each Markdown table, without its head."""
+    lines = page.split("\n")
+    for is_row, group in groupby(range(len(lines)), lambda n: lines[n].lstrip().startswith("|")):
+        rows = [n for n in group if is_row]
+        if len(rows) >= 6 and re.fullmatch(r"[\s|:-]+", lines[rows[1]]):
+            yield rows[2:]
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
+
+
+def _in_table(
+    change: Callable[[list[list[str]], random.Random], Counter[str] | None],
+) -> Callable[..., Damage | None]:
+    """Return a harm that changes the cells of a table and returns their words."""
+
+    def harm(pages: Sequence[str], dice: random.Random) -> Damage | None:
+        known = [(k, rows) for k, page in enumerate(pages) for rows in _table_rows(page)]
+        dice.shuffle(known)
+        for k, rows in known:
+            lines = pages[k].split("\n")
+            cells = [_cells(lines[n]) for n in rows]
+            if len({len(row) for row in cells}) != 1 or len(cells[0]) < 3:
+                continue
+            if words := change(cells, dice):
+                for n, row in zip(rows, cells, strict=True):
+                    lines[n] = f"|{'|'.join(row)}|"
+                return Damage(with_page(pages, k, "\n".join(lines)), words, kinds("cell"))
+        return None
+
+    return harm
+
+
+def _exchanged(is_row: bool) -> Callable[[list[list[str]], random.Random], Counter[str] | None]:
+    def change(cells: list[list[str]], dice: random.Random) -> Counter[str] | None:
+        pairs = [
+            (one, other)
+            for one in ((r, c) for r in range(len(cells)) for c in range(len(cells[0])))
+            for other in ((r, c) for r in range(len(cells)) for c in range(len(cells[0])))
+            if one < other and (one[0] == other[0] if is_row else one[1] == other[1])
+        ]
+        pairs = [
+            (a, b)
+            for a, b in pairs
+            if (x := bag(cells[a[0]][a[1]])) and (y := bag(cells[b[0]][b[1]])) and x != y
+        ]
+        if not pairs:
+            return None
+        (r, c), (s, d) = dice.choice(pairs)
+        cells[r][c], cells[s][d] = cells[s][d], cells[r][c]
+        return bag(f"{cells[r][c]} {cells[s][d]}")
+
+    return change
+
+
+def _empty_dropped(cells: list[list[str]], dice: random.Random) -> Counter[str] | None:
+    places = [
+        (r, c)
+        for r, row in enumerate(cells)
+        for c in range(len(row))
+        if not row[c] and bag(" ".join(row[c:]))
+    ]
+    if not places:
+        return None
+    r, c = dice.choice(places)
+    words = bag(" ".join(cells[r][c:]))
+    cells[r][:] = [*cells[r][:c], *cells[r][c + 1 :], ""]
+    return words
+
+
+def _column_lowered(cells: list[list[str]], dice: random.Random) -> Counter[str] | None:
+    c = dice.randrange(len(cells[0]))
+    words = bag(" ".join(row[c] for row in cells))
+    for r in range(len(cells) - 1, -1, -1):
+        cells[r][c] = cells[r - 1][c] if r else ""
+    return words
+
+
 HARMS: dict[str, Callable[..., Damage | None]] = {
     "page lost": page_lost,
     "line lost": line_lost,
@@ -223,7 +304,13 @@ HARMS: dict[str, Callable[..., Damage | None]] = {
     "letters exchanged": word_altered,
     "blank lost": blank_lost,
     "heading unmarked": heading_unmarked,
+    "cells of a row exchanged": _in_table(_exchanged(True)),
+    "cells of a column exchanged": _in_table(_exchanged(False)),
+    "empty cell dropped": _in_table(_empty_dropped),
+    "column a row too low": _in_table(_column_lowered),
 }
+PARTLY = frozenset({"block moved", "unit altered", "sign lost", *list(HARMS)[-4:]})
+"""Harms that one of their words tells."""
 
 
 class Tally:
@@ -303,7 +390,7 @@ def tally_output(tally: Tally, pdf: Path, pages: list[str], dice: random.Random)
             if kind in damage.kinds:
                 right[word] += n
         shared = (right & damage.words).total()
-        need = 1 if name in ("block moved", "unit altered", "sign lost") else damage.words.total() / 2
+        need = 1 if name in PARTLY else damage.words.total() / 2
         tally.tried[name] += 1
         tally.found[name] += shared >= need
         others = Counter({(k, w): n for (k, w), n in new.items() if w not in damage.words})

@@ -689,3 +689,27 @@ def test_raised_letters_are_no_words_apart() -> None:
     assert [finding.kind for finding in evidence.findings] == []
     joined = compare(SeenPage(100, 100, tuple(words), "layer"), Prediction("", "", text="the xy kulleft"))
     assert [finding.kind for finding in joined.findings] == ["joined", "joined"]
+
+
+def test_exchanged_cells_are_one_finding_with_a_limit_of_its_own(tmp_path: Path) -> None:
+    rows = [["Tree", "Height", "Origin"], ["alder", "30.5", "Europe"], ["cedar", "41.2", "Lebanon"]]
+    rows += [["hemlock", "52.8", "Canada"], ["baobab", "23.1", "Senegal"]]
+    place = b"BT /F 12 Tf 0 g 1 0 0 1 %d %d Tm (%s) Tj ET\n"
+    cells = [
+        (50 + 100 * c, 400 - 20 * r, t.encode()) for r, row in enumerate(rows) for c, t in enumerate(row)
+    ]
+    pdf = written(tmp_path / "trees.pdf", b"".join(place % cell for cell in cells))
+
+    def table() -> str:
+        return "\n".join(["| " + " | ".join(rows[0]) + " |", "|---|---|---|"]) + "".join(
+            "\n| " + " | ".join(row) + " |" for row in rows[1:]
+        )
+
+    assert checked(pdf, table(), certain=0.9).findings == ()
+    rows[1][1], rows[3][1] = rows[3][1], rows[1][1]
+    found = checked(pdf, table(), certain=0.9)
+    (finding,) = (f for f in found.findings if f.kind == "cell")
+    assert (finding.text, finding.detail, finding.line) == ("52.8", "exchanged with 30.5", 3)
+    assert found.over(read_limits(["cells=0"])) == ["cells: 1 exceeds the limit of 0"]
+    assert "cells misplaced in 1 place" in found.verdict.casefold()
+    jsonschema.validate(found.to_json(), SCHEMA)

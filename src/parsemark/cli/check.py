@@ -40,8 +40,9 @@ def check(
             "--max",
             metavar="KIND=LIMIT",
             help="Fail if there is more of KIND than LIMIT; repeatable. KIND is lost, altered, "
-            "invented, moved, doubled, leaked, numbers (altered numbers) or headings (printed as plain "
-            "lines). LIMIT is a count (`numbers=0`) or a share of the words (`lost=0.5%`).",
+            "invented, moved, doubled, leaked, numbers (altered numbers), cells (in a wrong row or column) "
+            "or headings (printed as plain lines). LIMIT is a count (`numbers=0`) or a share of the words "
+            "(`lost=0.5%`).",
         ),
     ] = None,
     json: Annotated[bool, Option("--json", help="Print the result as JSON.")] = False,

@@ -23,7 +23,7 @@ from parsemark.matching.words import (
     is_number,
     spaced_atoms,
 )
-from parsemark.model import Box, Element, Prediction
+from parsemark.model import Box, Element, Prediction, Table
 from parsemark.pdf import SeenPage, SeenWord
 
 PAGE_STATUSES = ("kept", "joined", "split", "altered", "lost", "moved")
@@ -68,6 +68,14 @@ class WordFinding:
     """Which words they are: of the page, or of the output where they are only there."""
 
 
+class OutputTable(NamedTuple):
+    """A table of an output, with the words of its cells."""
+
+    table: Table
+    starts: Sequence[int]
+    """Of each cell, its first word among those of the output; then the end of the last cell."""
+
+
 class OutputPlace(NamedTuple):
     """Where a word of an output stands in its text."""
 
@@ -86,6 +94,7 @@ class PageEvidence:
     comparison: WordComparison
     places: Sequence[OutputPlace | None]
     """Of each word of the output; empty where nothing was found."""
+    tables: Sequence[OutputTable] = ()
 
 
 def agreement(count: Callable[[str], Any]) -> tuple[Any, Any]:
@@ -109,10 +118,10 @@ def compare(seen: SeenPage, prediction: Prediction, text: str | None = None) -> 
         asked = tuple(e.box for e in prediction.elements if e.box is not None)
     page = list(_page_atoms(seen, asked))
     hidden = [text for word in seen.words if not word.shown for text in atoms(word.text)]
-    output = _output_atoms(prediction, {atom.text for atom in page})
+    output, tables = _output_atoms(prediction, {atom.text for atom in page})
     statuses = compare_words(page, hidden, output, atoms(seen.beside))
     places = list(word_places(statuses.output, (prediction.text or "") if text is None else text))
-    return PageEvidence(_counted(statuses), tuple(_findings(statuses, places)), statuses, places)
+    return PageEvidence(_counted(statuses), tuple(_findings(statuses, places)), statuses, places, tables)
 
 
 def _page_atoms(seen: SeenPage, asked: Sequence[Box] | None) -> Iterator[PageAtom]:
@@ -150,16 +159,27 @@ def output_words(prediction: Prediction, known: Set[str] = frozenset()) -> list[
     """Return the words of an output as they are compared; `known` ones tell whether notation is to be
     folded.
     """
-    return [atom.text for atom in _output_atoms(prediction, known)]
+    return [atom.text for atom in _output_atoms(prediction, known)[0]]
 
 
-def _output_atoms(prediction: Prediction, known: Set[str]) -> Sequence[OutputAtom]:
-    words = [atom for element in predicted_elements(prediction) for atom in _said(element, known)]
+def _output_atoms(
+    prediction: Prediction, known: Set[str]
+) -> tuple[Sequence[OutputAtom], Sequence[OutputTable]]:
+    words: list[OutputAtom] = []
+    tables: list[OutputTable] = []
+    for element in predicted_elements(prediction):
+        starts = [len(words)]
+        for own in _said(element, known):
+            words += own
+            starts.append(len(words))
+        if element.table is not None:
+            tables.append(OutputTable(element.table, starts))
     text = prediction.text or ""
     if _LATEX_TABLE in text and "tabular" in known:  # perhaps the page shows this source
         plain = [atom for line in text.split("\n") for atom in _folded(line, known)]
-        return max(words, plain, key=lambda own: _share_known(own, known))
-    return words
+        if _share_known(plain, known) > _share_known(words, known):
+            return plain, ()
+    return words, tables
 
 
 def gives_tables_alone(prediction: Prediction) -> bool:
@@ -167,7 +187,8 @@ def gives_tables_alone(prediction: Prediction) -> bool:
     return prediction.text is None and all(e.table is not None for e in prediction.elements)
 
 
-def _said(element: Element, known: Set[str]) -> Iterator[OutputAtom]:
+def _said(element: Element, known: Set[str]) -> Iterator[tuple[OutputAtom, ...]]:
+    """Yield the words of each cell or line."""
     if element.table is not None:
         texts = [cell.text for cell in element.table.cells]
     elif element.text:
@@ -175,7 +196,7 @@ def _said(element: Element, known: Set[str]) -> Iterator[OutputAtom]:
     else:
         texts = [f"${element.latex}$"] if element.latex else []
     for text in texts:
-        yield from _folded(text, known)
+        yield _folded(text, known)
 
 
 def _folded(text: str, known: Set[str]) -> tuple[OutputAtom, ...]:

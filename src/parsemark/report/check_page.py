@@ -107,7 +107,9 @@ def _row(number: int, finding: CheckFinding) -> dict[str, Any]:
     return {
         "number": number,
         "kind": finding.kind,
-        "name": finding.detail or " ".join((finding.kind.replace("_", " "), finding.region)).strip(),
+        "name": f"cell {finding.detail}"
+        if finding.kind == "cell"
+        else finding.detail or " ".join((finding.kind.replace("_", " "), finding.region)).strip(),
         "certainty": f"{100 * finding.certainty:.0f} %",
         "text": visible(finding.text[:_MAX_WORDS]),
         "output": visible(finding.output[:_MAX_WORDS]),

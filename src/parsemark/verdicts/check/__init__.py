@@ -21,6 +21,7 @@ from parsemark.matching.words import WordStatus, atoms, counts, is_number
 from parsemark.model import Box, Prediction
 from parsemark.pdf import SeenPage, SeenWord, count_pages, seen_document, with_picture_texts
 from parsemark.plain_words import percent
+from parsemark.verdicts.check.cells import MisplacedCells, misplaced_cells
 from parsemark.verdicts.check.certainty import PageTraits
 from parsemark.verdicts.check.headings import LostHeading, lost_headings
 from parsemark.verdicts.check.numbers import (
@@ -229,8 +230,16 @@ def _check_page(
     if n_words >= _FEW and kept <= _MISSING * n_words and n_said <= _MISSING * n_words:
         findings: list[CheckFinding] = [_missing(number, evidence, n_words)]
     else:
-        findings = list(_merged(list(_page_findings(number, seen, evidence, own)), evidence))
+        cells = list(misplaced_cells(evidence))
+        explained = {i for found in cells for own_words in found.cells for i in own_words}
+        told_words = [
+            (finding, words)
+            for finding, words in _page_findings(number, seen, evidence, own)
+            if finding.kind != "moved" or not explained.issuperset(words)
+        ]
+        findings = list(_merged(told_words, evidence))
         findings += [_of_heading(number, heading, own) for heading in headings]
+        findings += [_of_cells(number, found, evidence, own) for found in cells]
     findings.sort(key=lambda f: list(KINDS).index(f.kind))
     regions, about = PageRegions(seen), PageTraits(seen, text)
     told = [replace(f, certainty=about.certainty(f)) for f in findings]
@@ -258,6 +267,28 @@ def _of_heading(number: int, heading: LostHeading, own: _OwnOutput) -> CheckFind
         "",
         (heading.box.as_tuple(),),
         *place,
+    )
+
+
+def _of_cells(number: int, found: MisplacedCells, evidence: PageEvidence, own: _OwnOutput) -> CheckFinding:
+    page = evidence.comparison.page
+    texts = [page[i].text for cell in found.cells[: 1 if found.is_exchange else None] for i in cell]
+    words = [text for cell in found.cells for i in cell if counts(text := page[i].text)]
+    known = [place for j in found.said if (place := evidence.places[j]) is not None]
+    span = (min(p.start for p in known), max(p.end for p in known)) if known else None
+    return CheckFinding(
+        "cell",
+        number,
+        " ".join(texts),
+        "",
+        len(words),
+        sum(map(is_number, words)),
+        "high",
+        found.detail,
+        tuple(Box.hull(page[i].box for i in cell).as_tuple() for cell in found.cells),
+        own.line_of(span),
+        own.file,
+        span,
     )
 
 

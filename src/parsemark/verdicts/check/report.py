@@ -13,8 +13,8 @@ from parsemark.verdicts.check.regions import Region
 
 SCHEMA_VERSION = 1
 FindingKind = Literal[
-    "missing_page", "number", "lost", "altered", "invented", "moved", "heading", "doubled", "leaked",
-    "joined", "split",
+    "missing_page", "number", "lost", "altered", "invented", "moved", "cell", "heading", "doubled",
+    "leaked", "joined", "split",
 ]  # fmt: skip
 Severity = Literal["high", "medium", "low"]
 KINDS: dict[FindingKind, str] = {
@@ -24,6 +24,7 @@ KINDS: dict[FindingKind, str] = {
     "altered": "word in whose place the output has a similar one",
     "invented": "text of the output that nothing on the page supports",
     "moved": "text at another place in the output",
+    "cell": "cells of a table in another row or column",
     "heading": "heading of the outline that the output has as plain text",
     "doubled": "text that the output repeats",
     "leaked": "text that is hidden or covered in the PDF",
@@ -33,7 +34,7 @@ KINDS: dict[FindingKind, str] = {
 """The kinds in the order in which a verdict names them, and what each is."""
 OF_OUTPUT = frozenset({"invented", "doubled", "leaked"})
 """Kinds whose words are words of the output."""
-COUNTED_ONCE = frozenset({"number", "missing_page", "heading"})
+COUNTED_ONCE = frozenset({"number", "missing_page", "cell", "heading"})
 """Kinds of which findings are counted, and not their words."""
 BoxSides = tuple[float, float, float, float]
 
@@ -55,7 +56,7 @@ class CheckFinding:
     severity: Severity
     detail: str = ""
     """Of a number: digit, digits, lost digits, split digits, decimal point, sign, unit or joined
-    numbers."""
+    numbers. Of a cell: its place in the output and in the PDF, or the cell in whose place it stands."""
     boxes: tuple[BoxSides, ...] = ()
     """Places on the page: left, top, right and bottom in points from its top left."""
     line: int | None = None
@@ -138,6 +139,8 @@ class PdfCheck:
             parts.append(f"{counted(n, 'page')} missing")
         if n := self.count("number"):
             parts.append(f"{counted(n, 'number')} altered")
+        if n := self.count("cell"):
+            parts.append(f"cells misplaced in {counted(n, 'place')}")
         if n := self.count("heading"):
             parts.append(
                 f"{counted(n, 'heading')} without its mark" if n == 1 else f"{n:,} headings without marks"
@@ -232,6 +235,7 @@ _LIMITED: dict[str, tuple[FindingKind, ...]] = {
     "moved": ("moved",),
     "doubled": ("doubled",),
     "leaked": ("leaked",),
+    "cells": ("cell",),
     "headings": ("heading",),
 }
 
