@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import pathlib
 import re
 import subprocess
 import sys
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,7 +30,7 @@ from parsemark.matching.words import atoms
 from parsemark.model import Box, Prediction
 from parsemark.pdf import SeenPage, SeenWord, layer_samples, ocr, save_picture_pdf
 from parsemark.verdicts import check as room
-from parsemark.verdicts.check import PdfCheck, read_limits
+from parsemark.verdicts.check import PdfCheck, batch, read_limits
 from parsemark.verdicts.check.pages import split_into_pages
 
 PAGES = (
@@ -423,6 +426,9 @@ def test_a_folder_is_checked_summed_up_and_resumed(folders: tuple[Path, Path, Pa
         summary["by_source"]["text layer"]["pages"] == 6 and summary["by_source"]["text layer"]["number"] == 1
     )
     assert {entry["document"] for entry in summary["failed"]} == {"c.pdf", "d.pdf"}
+    (columns,) = summary["by_type"]["columns"].items()
+    assert columns[0] == "1" and columns[1]["pages"] == 6 and columns[1]["number"] == 1
+    assert not {"file", "maker"} & summary["by_type"].keys()
     rows = pl.read_parquet(out / "findings.parquet")
     assert rows.select("document", "page", "kind", "detail").rows() == [("a.pdf", 1, "number", "digit")]
     page = (out / "index.html").read_text()
@@ -434,6 +440,69 @@ def test_a_folder_is_checked_summed_up_and_resumed(folders: tuple[Path, Path, Pa
     assert code == 0 and text.startswith("4 documents: ")
     lines = (out / "results.jsonl").read_text().splitlines()
     assert len(lines) == 4 + 1 + 1  # the broken line, and the document whose output is new
+
+
+def test_the_summary_counts_findings_by_page_type_where_pages_differ(
+    folders: tuple[Path, Path, Path],
+) -> None:
+    pdfs, outputs, out = folders
+    run(pdfs, outputs, "--out", out, "--no-ocr")
+    assert "columns: " not in (out / "index.html").read_text()
+    lines = (out / "results.jsonl").read_text().splitlines()
+    first = json.loads(lines[0])
+    first["pages"][0]["types"].update(columns="2", language="<b>x</b>")
+    first["pages"][1].pop("types")  # of an older version
+    (out / "results.jsonl").write_text("\n".join([json.dumps(first), *lines[1:], ""]))
+    code, text = run(pdfs, outputs, "--out", out, "--no-ocr", "--json")
+    by_columns = json.loads(text)["by_type"]["columns"]
+    assert code == 0 and [by_columns[n]["pages"] for n in "12"] == [4, 1]
+    assert by_columns["2"]["number"] == 1 and "number" not in by_columns["1"]
+    page = (out / "index.html").read_text()
+    assert "<td>columns: 2</td>" in page and "&lt;b&gt;x" in page and "<b>x" not in page
+
+
+def test_a_batch_holds_no_more_for_more_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pdfs, outputs = tmp_path / "pdfs", tmp_path / "outputs"
+    pdfs.mkdir()
+    outputs.mkdir()
+    for number in range(300):
+        (pdfs / f"{number:04}.pdf").touch()
+    page = {"number": 1, "width": 1.0, "height": 1.0, "judged_by": "text layer", "words": 9, "said": 9,
+            "types": {"columns": "1"}}  # fmt: skip
+    finding = {"kind": "lost", "page": 1, "text": "words", "output": "", "words": 1, "numbers": 0,
+               "severity": "medium", "detail": "", "line": None, "file": "", "region": "body",
+               "certainty": 1.0, "boxes": []}  # fmt: skip
+    result = {"status": "ok", "producer": "LaTeX", "verdict": "1 word", "counts": {"lost": 1}, "hidden": 0,
+              "pdf": "x", "output": "x", "pages": [{**page, "findings": [finding] * 8}]}  # fmt: skip
+    monkeypatch.setattr(batch, "_result", lambda *_: result)
+    held: dict[int, int] = {}
+    ours = (
+        tracemalloc.Filter(True, batch.__file__, all_frames=True),
+        tracemalloc.Filter(False, pathlib.__file__, all_frames=True),  # Python's table of all names
+    )
+
+    def count(number: int, _all: int) -> None:
+        if number in (100, 300):
+            gc.collect()
+            traces = tracemalloc.take_snapshot().filter_traces(ours).traces
+            held[number] = sum(trace.size for trace in traces)
+
+    tracemalloc.start(6)
+    try:
+        for _ in range(2):  # the second time all is known, and nothing is checked
+            held.clear()
+            batch.check_folder(pdfs, outputs, tmp_path / "out", done=count)
+            assert held[300] - held[100] < 10_000  # a name and its key take over 100 bytes
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        with batch.DocumentIndex(batch.pdf_names(pdfs)) as index:
+            index.read(tmp_path / "out")
+            summary = batch.summarise(index.latest(tmp_path / "out"), {})
+        n_bytes = (tmp_path / "out" / "results.jsonl").stat().st_size
+        assert tracemalloc.get_traced_memory()[1] - before < n_bytes / 5
+    finally:
+        tracemalloc.stop()
+    assert (summary.documents, len(summary.worst)) == (300, 100)
 
 
 @pytest.mark.browser

@@ -8,6 +8,7 @@ import unicodedata
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pikepdf
 import pytest
 from PIL import Image, ImageDraw, ImageFont
@@ -269,7 +270,7 @@ def test_ocr_does_not_judge_scripts_that_it_has_no_model_for(
         (word, (50.0, 50.0, 90.0, 60.0), 0, True, False, "Font"),
         ("of", (9.0, 50.0, 19.0, 60.0), 0, True, False, "Font"),
     ]
-    monkeypatch.setattr(visible, "_seen", lambda *_: (400.0, 560.0, seen_words, "", doubt, [], {}))
+    monkeypatch.setattr(visible, "_seen", lambda *_: (400.0, 560.0, seen_words, "", doubt, [], {}, {}))
     monkeypatch.setattr(layer_samples, "scripts", lambda: frozenset({"LATIN"}))
     reading(monkeypatch, [("Kaanuepa", Box(50, 50, 90, 60))])
     seen = seen_page(pdf, 1, ocr=True)
@@ -355,3 +356,15 @@ def test_ligatures_of_fonts_without_names_stay_in_their_words(tmp_path: Path) ->
     pdf = written(tmp_path / "a.pdf", SEEN % (300, b"coe\\036cients of the \\034rst"))
     words = [unicodedata.normalize("NFKD", word) for word in shown(pdf)]
     assert words == ["coefficients", "of", "the", "first"]
+
+
+@pytest.mark.parametrize("n_changed", [0, 3, 2000])
+def test_pixels_that_differ_are_those_of_a_plain_comparison(n_changed: int) -> None:
+    draw = np.random.default_rng(n_changed)
+    one = draw.integers(0, 256, (61, 83), dtype=np.uint8)
+    other = one.copy()
+    other.ravel()[draw.integers(0, one.size, n_changed)] ^= 0x1C
+    other[-1, -1] = one[-1, -1] ^ 0x80  # behind the last eight
+    plain = np.abs(one.astype(int) - other.astype(int)).ravel() >= visible.CONTRAST
+    for first in (one, np.pad(one, ((0, 0), (0, 5)))[:, :83]):  # also of rows that stand apart
+        assert visible._differing(first, other).tolist() == np.flatnonzero(plain).tolist()

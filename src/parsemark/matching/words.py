@@ -99,6 +99,7 @@ def spaced_atoms(text: str) -> tuple[OutputAtom, ...]:
     return tuple(found)
 
 
+@lru_cache(20_000)
 def atoms(text: str) -> tuple[str, ...]:
     """Return the words and numbers of a text, as they are compared.
 

@@ -74,6 +74,8 @@ class SeenPage:
     """How wide each letter of each font is for its height."""
     unread: tuple[Box, ...] = ()
     """Its largest pictures, if OCR has still to read them (`with_picture_texts`)."""
+    types: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Its page types by trait (`page_kinds.TRAITS`), of a page of `seen_document`."""
 
     @property
     def judged_by(self) -> str:

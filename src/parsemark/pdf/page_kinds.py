@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from parsemark.pdf.child import in_child
 from parsemark.pdf.document import maker_kind, open_page, to_page_boxes
@@ -84,25 +84,31 @@ def stored_kinds(text: str | None) -> Kinds:
 @in_child()
 def look_at(pdf: Path, page_number: int) -> tuple[str, Kinds]:
     """Return the text of a page, and the value of each trait on it."""
+    with open_page(pdf, page_number) as page:
+        layer = page.get_textpage()
+        found = kinds_of(page, layer, pdf)
+        layer.close()
+    return found
+
+
+def kinds_of(page: Any, layer: Any, pdf: Path) -> tuple[str, Kinds]:
+    """Return the same of an open page with its text, for functions that run `in_child`."""
     import numpy as np
     from pypdfium2 import raw
 
-    with open_page(pdf, page_number) as page:
-        items = list(islice(painted_objects(page, but=raw.FPDF_PAGEOBJ_TEXT), _MAX_ITEMS))
-        shapes = [bounds for _, bounds in items]
-        kinds_of_pictures = raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM
-        pictures = [b for item, b in items if b and raw.FPDFPageObj_GetType(item) in kinds_of_pictures]
-        layer = page.get_textpage()
-        text = str(layer.get_text_range()).replace(HYPHEN_IN_TEXT, "")
-        # Runs of characters: their own boxes take ten times as long.
-        runs = [layer.get_rect(k) for k in range(min(layer.count_rects(), _MAX_ITEMS))]
-        layer.close()
-        inked, painted = (
-            np.frombuffer(to_page_boxes(page, array("d", (s for b in boxes if b for s in b)))).reshape(-1, 4)
-            for boxes in (runs, shapes)
-        )
-        size = page.get_size()
-        named = [str(page.pdf.get_metadata_value(key)) for key in ("Creator", "Producer")]
+    items = list(islice(painted_objects(page, but=raw.FPDF_PAGEOBJ_TEXT), _MAX_ITEMS))
+    shapes = [bounds for _, bounds in items]
+    kinds_of_pictures = raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM
+    pictures = [b for item, b in items if b and raw.FPDFPageObj_GetType(item) in kinds_of_pictures]
+    text = str(layer.get_text_range()).replace(HYPHEN_IN_TEXT, "")
+    # Runs of characters: their own boxes take ten times as long.
+    runs = [layer.get_rect(k) for k in range(min(layer.count_rects(), _MAX_ITEMS))]
+    inked, painted = (
+        np.frombuffer(to_page_boxes(page, array("d", (s for b in boxes if b for s in b)))).reshape(-1, 4)
+        for boxes in (runs, shapes)
+    )
+    size = page.get_size()
+    named = [str(page.pdf.get_metadata_value(key)) for key in ("Creator", "Producer")]
     covered = sum((right - left) * (top - bottom) for left, bottom, right, top in pictures)
     shows_more = covered > _PICTURED * size[0] * size[1] or len(shapes) > _DRAWN
     said = text_kinds(text, fewest=MIN_LAYER if shows_more else 1)

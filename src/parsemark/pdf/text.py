@@ -112,10 +112,11 @@ def pack_text(page: Any, text: Any, *, with_fonts: bool = False) -> tuple[Packed
     if (count := text.count_chars()) > MAX_GLYPHS:
         raise PdfError(f"A page has {count:,} characters; the limit is {MAX_GLYPHS:,}.")
     codes, handle, char_box = list(character_codes(text)), text.raw, _char_box()
+    address = ctypes.cast(handle, ctypes.c_void_p).value
     boxes, generated = array("d", bytes(32 * len(codes))), bytearray()
     left = boxes.buffer_info()[0]  # addresses: numbers of ctypes would take as long as pdfium itself
     for index, code in codes:
-        char_box(handle, index, left, left + 16, left + 8, left + 24)
+        char_box(address, index, left, left + 16, left + 8, left + 24)
         generated.append(code in _BLANKS and raw.FPDFText_IsGenerated(handle, index) == 1)
         left += 32
     signs = "".join(_sign(code) for _, code in codes)
@@ -164,7 +165,7 @@ def _char_box() -> Any:
     """Return pdfium's function for the box of a character, with addresses for left, right, bottom and top."""
     from pypdfium2 import raw
 
-    kinds = ctypes.c_int, raw.FPDF_TEXTPAGE, ctypes.c_int, *[ctypes.c_void_p] * 4
+    kinds = ctypes.c_int, ctypes.c_void_p, ctypes.c_int, *[ctypes.c_void_p] * 4
     return ctypes.CFUNCTYPE(*kinds)(ctypes.cast(raw.FPDFText_GetCharBox, ctypes.c_void_p).value or 0)
 
 

@@ -40,6 +40,7 @@ from parsemark.pdf.layer_samples import (
 )
 from parsemark.pdf.marked import address_of
 from parsemark.pdf.ocr import OCR_DPI, can_read, read_picture
+from parsemark.pdf.page_kinds import BROKEN, Kinds, kinds_of
 from parsemark.pdf.pictures import page_picture, render_page
 from parsemark.pdf.running_heads import LayerWord, running_lines
 from parsemark.pdf.text import SYMBOL_FONT, character_codes, is_raised, pack_text
@@ -53,6 +54,8 @@ CONTRAST = 12  # of 255: a smaller difference from the ground is invisible
 _FAINT, _LIGHT = 26, 230
 """Opacity up to which, and colour from which on, text must show by itself that it is painted."""
 _MAX_DEPTH, _MAX_OBJECTS = 8, 100_000
+_FEW_DIFFER = 32
+"""Pixels for each eight that differ, at which it is no gain to look at them alone."""
 _COVERS = 0.9  # share of a text that something must cover to be asked whether it hides it
 _PAINTS_TEXT = re.compile(r"\bT[jJ]\b|['\"]\s")
 _PICTURE_SHARE, _WHOLE_SHARE = 0.5, 0.8
@@ -88,7 +91,7 @@ def seen_document(pdf: Path, *, ocr: bool = False) -> list[SeenPage]:
     see `with_picture_texts`.
     """
     samples = FontSamples() if ocr and can_read() else None
-    layers = [_readable_layer(pdf, number, samples) for number in range(1, count_pages(pdf) + 1)]
+    layers = [_typed_layer(pdf, number, samples) for number in range(1, count_pages(pdf) + 1)]
     if samples is not None and len(layers) > 1:
         pages = {k: layer.page for k, layer in enumerate(layers, start=1) if not layer.page.why}
         pages = {k: page for k, page in pages.items() if not unknown_script(page.words)}
@@ -99,7 +102,7 @@ def seen_document(pdf: Path, *, ocr: bool = False) -> list[SeenPage]:
         try:
             seen.append(_judged(pdf, number, layer, samples))
         except PdfError as error:
-            seen.append(SeenPage(0.0, 0.0, (), "none", str(error)))
+            seen.append(SeenPage(0.0, 0.0, (), "none", str(error), types=layer.page.types))
     return seen
 
 
@@ -119,17 +122,21 @@ class _Layer(NamedTuple):
     pictures: Sequence[Box]
 
 
-def _readable_layer(pdf: Path, number: int, samples: FontSamples | None) -> _Layer:
+def _typed_layer(pdf: Path, number: int, samples: FontSamples | None) -> _Layer:
+    """Return the layer of a page with its page types; one that cannot be read has no words."""
     try:
-        return _layer(pdf, number, samples)
+        return _layer(pdf, number, samples, with_types=True)
     except PdfError as error:
-        return _Layer(SeenPage(0.0, 0.0, (), "none", str(error)), ())
+        return _Layer(SeenPage(0.0, 0.0, (), "none", str(error), types=BROKEN), ())
 
 
-def _layer(pdf: Path, page_number: int, samples: FontSamples | None) -> _Layer:
-    width, height, packed, beside, doubt, pictures, letters = _seen(pdf, page_number, samples is not None)
+def _layer(pdf: Path, page_number: int, samples: FontSamples | None, *, with_types: bool = False) -> _Layer:
+    has_ocr = samples is not None
+    width, height, packed, beside, doubt, pictures, letters, types = _seen(
+        pdf, page_number, has_ocr, with_types
+    )
     words = tuple(SeenWord(word[0], Box(*word[1]), *word[2:]) for word in packed)
-    page = SeenPage(width, height, words, "layer", doubt, beside, letters)
+    page = SeenPage(width, height, words, "layer", doubt, beside, letters, types=types)
     # What covers the page is its ground, or the page itself.
     within = [Box(*edges) for edges in pictures if _area(edges) < _WHOLE_SHARE * width * height]
     within = [] if doubt == IS_PICTURE else within
@@ -186,18 +193,21 @@ def _read(pdf: Path, page_number: int, layer: _Layer) -> SeenPage:
 # --- in the process that opens PDFs -------------------------------------------------------------------------
 
 _PackedWord = tuple[str, Edges, int, bool, bool, str]
-_PackedPage = tuple[float, float, list[_PackedWord], str, str, list[Edges], dict[str, dict[str, float]]]
+_PackedPage = tuple[
+    float, float, list[_PackedWord], str, str, list[Edges], dict[str, dict[str, float]], Kinds
+]
 
 
 @in_child()
-def _seen(pdf: Path, page_number: int, with_letters: bool) -> _PackedPage:
+def _seen(pdf: Path, page_number: int, with_letters: bool, with_types: bool) -> _PackedPage:
     """Return size, words, what is beside them, why they cannot be believed, where pictures stand, and
-    perhaps the shapes of letters by font.
+    perhaps the shapes of letters by font and the page types.
     """
     with open_page(pdf, page_number) as page:
         width, height = page.get_size()
         text = page.get_textpage()
         (texts, boxes, generated), fonts = pack_text(page, text, with_fonts=True)
+        types = kinds_of(page, text, pdf)[1] if with_types else {}
         text.close()
         beside = " ".join(_beside(page))
         objects = list(_painted(page))
@@ -210,7 +220,7 @@ def _seen(pdf: Path, page_number: int, with_letters: bool) -> _PackedPage:
         why = _doubt(words, pictures, width * height, ink)
     heads = running_lines(pdf, page_number, words, height)
     packed = [(*word[:4], word[2] in heads, word[4]) for word in words]
-    return width, height, packed, beside, why, pictures[:_MOST_PICTURES], letters
+    return width, height, packed, beside, why, pictures[:_MOST_PICTURES], letters, types
 
 
 class _Painted(NamedTuple):
@@ -317,7 +327,7 @@ def _shown_glyphs(
     shown |= ~doubtful & _changed(whole, bare, edges)
     paper = int(np.bincount(bare[::4, ::4].ravel()).argmax())
     low, high = max(0, paper - 2 * CONTRAST), min(255, paper + 2 * CONTRAST)
-    return shown, float(((bare < low) | (bare > high)).mean())
+    return shown, np.count_nonzero((bare < low) | (bare > high)) / bare.size
 
 
 def _leave_out(items: Sequence[Any]) -> None:
@@ -346,7 +356,7 @@ def _changed(
 
     height, width = one.shape
     # Few pixels differ: to count them in each row of each box takes less than to sum up the picture.
-    differing = np.flatnonzero(np.maximum(one, other) - np.minimum(one, other) >= CONTRAST)
+    differing = _differing(one, other)
     scale = LOOK_DPI / 72
     x0, y0 = np.clip(np.floor(edges[:, :2] * scale), 0, (width, height)).astype(int).T
     x1, y1 = np.clip(np.ceil(edges[:, 2:] * scale), 0, (width, height)).astype(int).T
@@ -357,6 +367,22 @@ def _changed(
     first = np.searchsorted(differing, start)
     there = np.append(differing, height * width)[first] < start - x0[own] + x1[own]
     return np.bincount(own[there], minlength=len(edges)) > 0
+
+
+def _differing(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.intp]:
+    """Return the pixels, counted row by row, that differ visibly; eight at a time are compared first."""
+    import numpy as np
+
+    whole = one.size // 8 * 8
+    first, second = one.ravel(), other.ravel()
+    eights = np.flatnonzero(first[:whole].view(np.uint64) != second[:whole].view(np.uint64))
+    if len(eights) > one.size // _FEW_DIFFER:
+        return np.flatnonzero(np.maximum(first, second) - np.minimum(first, second) >= CONTRAST)
+    near = (eights[:, None] * 8 + np.arange(8)).ravel()
+    near = np.concatenate([near, np.arange(whole, one.size)])
+    a, b = first[near], second[near]
+    found: NDArray[np.intp] = near[np.maximum(a, b) - np.minimum(a, b) >= CONTRAST]
+    return found
 
 
 def _letters(texts: str, boxes: bytes, fonts: Sequence[str]) -> dict[str, dict[str, float]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from parsemark.errors import ParsemarkError, PdfError
 from parsemark.extras import require
-from parsemark.pdf import page_jpegs
+from parsemark.pdf import TRAITS, page_jpegs
 from parsemark.plain_words import counted, visible
 from parsemark.system.files import write_text
 from parsemark.verdicts.check import KINDS, CheckedPage, CheckFinding, PdfCheck, check
@@ -174,5 +174,15 @@ def write_batch_pages(
         data["worst"][number - 1]["page"] = name
     data["failed"] = [{name: visible(value) for name, value in entry.items()} for entry in data["failed"]]
     page = out / "index.html"
-    write_text(page, standalone_page("check_summary.html", s=data, kinds=KINDS))
+    write_text(page, standalone_page("check_summary.html", s=data, kinds=KINDS, types=_telling_types(data)))
     return page
+
+
+def _telling_types(data: Mapping[str, Any]) -> dict[str, Mapping[str, int]]:
+    """Return the sums by page type, of traits in which pages differ."""
+    return {
+        visible(f"{TRAITS[trait]}: {value}"): own
+        for trait, by_value in data["by_type"].items()
+        if len(by_value) > 1
+        for value, own in by_value.items()
+    }

@@ -220,7 +220,7 @@ def _check_page(
 ) -> CheckedPage:
     text = own.text
     if seen.source == "none":
-        return CheckedPage(number, seen.width, seen.height, seen.judged_by, 0, 0)
+        return CheckedPage(number, seen.width, seen.height, seen.judged_by, 0, 0, types=seen.types)
     evidence = compare(seen, own.prediction, text)
     if seen.unread and any(evidence.counts[kind] for kind in EXTRAS):  # perhaps they are of its pictures
         seen = with_picture_texts(pdf, number, seen)
@@ -250,7 +250,7 @@ def _check_page(
     )
     size = seen.width, seen.height
     hidden = len(told) - len(shown)
-    return CheckedPage(number, *size, seen.judged_by, n_words, n_said, shown, hidden)
+    return CheckedPage(number, *size, seen.judged_by, n_words, n_said, shown, hidden, seen.types)
 
 
 def _of_heading(number: int, heading: LostHeading, own: _OwnOutput) -> CheckFinding:

@@ -1,7 +1,8 @@
 """Checks a folder of PDFs against a folder of outputs, document by document, and can be resumed.
 
 Each document is one line of `results.jsonl`; a line is written when its document is done, and a document with
-a line is not checked again unless its PDF or its output has changed. Memory does not grow with documents.
+a line is not checked again unless its PDF or its output has changed. What is known of all documents is in a
+file, so memory does not grow with their number.
 """
 
 from __future__ import annotations
@@ -9,26 +10,34 @@ from __future__ import annotations
 import hashlib
 import heapq
 import json
+import os
+import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from parsemark.errors import ParsemarkError, UsageError
-from parsemark.pdf import made_with
+from parsemark.pdf import TRAITS, made_with
 from parsemark.system import make_folder
 from parsemark.system.files import locked_folder
+from parsemark.system.scratch import ScratchFolder
 from parsemark.verdicts.check import check
 from parsemark.verdicts.check.outputs import output_of
 from parsemark.verdicts.check.report import COUNTED_ONCE, KINDS, SCHEMA_VERSION, Limit, PdfCheck
 
-__all__ = ["BatchSummary", "check_folder", "latest", "output_of", "pdf_names", "results", "write_parquet"]
+__all__ = ["BatchSummary", "check_folder", "output_of", "pdf_names", "results", "write_parquet"]
 
 RESULTS = "results.jsonl"
 _NEEDED = ("kind", "page", "text", "output", "words", "numbers", "severity")
 """Of a stored finding, what limits look at."""
 _WORST = 100
+_ROWS_AT_ONCE = 50_000  # of the table of findings
+_CACHE_KB = 1024  # of the index
+_PAGE_TRAITS = TRAITS.keys() - {"file", "maker"}
+"""Those that differ from page to page."""
 _MAX_LINE = 64 * 2**20
 
 
@@ -49,6 +58,8 @@ class BatchSummary:
     """The same for each kind of program that made the PDFs, with `documents`, `pages` and `words`."""
     by_source: dict[str, Counter[str]] = field(default_factory=dict)
     """The same for what pages were compared with: `text layer`, `OCR` or `not judged`."""
+    by_type: dict[str, dict[str, Counter[str]]] = field(default_factory=dict)
+    """The same for each value of each trait of pages."""
     worst: list[dict[str, Any]] = field(default_factory=list)
     """The documents with most findings of severity high, then with most words in findings."""
     failed: list[dict[str, str]] = field(default_factory=list)
@@ -66,6 +77,11 @@ class BatchSummary:
             "counts": {kind: self.counts[kind] for kind in KINDS},
             "by_producer": {name: dict(own) for name, own in sorted(self.by_producer.items())},
             "by_source": {name: dict(own) for name, own in sorted(self.by_source.items())},
+            "by_type": {
+                trait: {value: dict(own) for value, own in sorted(self.by_type[trait].items())}
+                for trait in TRAITS
+                if trait in self.by_type
+            },
         }
 
 
@@ -90,35 +106,107 @@ def check_folder(
     for folder in (pdfs, outputs):
         if not folder.is_dir():
             raise UsageError(f"{folder} is not a folder.")
-    names = pdf_names(pdfs)
-    if not names:
-        raise UsageError(f"{pdfs} has no PDF.")
-    make_folder(out)
-    with locked_folder(out):
-        keys = {line["document"]: line["key"] for line in results(out)}
-        with (out / RESULTS).open("a", encoding="utf-8") as journal:
-            if journal.tell() and not _ends_with_newline(out / RESULTS):
-                journal.write("\n")  # the line that was being written when the process ended
-            for number, name in enumerate(names, start=1):
-                output = output_of(outputs, name)
-                key = _key(pdfs / name, output, f"{ocr} {certain:g}")
-                if keys.get(name.as_posix()) != key:
-                    line = {
-                        "document": name.as_posix(),
-                        "key": key,
-                        **_result(pdfs / name, output, ocr, certain),
-                    }
-                    journal.write(json.dumps(line, ensure_ascii=True) + "\n")
-                    journal.flush()
-                done(number, len(names))
-        return summarise(out, {name.as_posix() for name in names}, limits or {})
+    with DocumentIndex(pdf_names(pdfs)) as index:
+        if not (n_documents := len(index)):
+            raise UsageError(f"{pdfs} has no PDF.")
+        make_folder(out)
+        with locked_folder(out):
+            index.read(out)
+            with (out / RESULTS).open("a", encoding="utf-8") as journal:
+                if journal.tell() and not _ends_with_newline(out / RESULTS):
+                    journal.write("\n")  # the line that was being written when the process ended
+                for number, (name, known) in enumerate(index.documents(), start=1):
+                    output = output_of(outputs, name)
+                    key = _key(pdfs / name, output, f"{ocr} {certain:g}")
+                    if known != key:
+                        line = {
+                            "document": name.as_posix(),
+                            "key": key,
+                            **_result(pdfs / name, output, ocr, certain),
+                        }
+                        journal.write(json.dumps(line, ensure_ascii=True) + "\n")
+                        journal.flush()
+                    done(number, n_documents)
+            index.read(out)
+            return summarise(index.latest(out), limits or {})
 
 
-def pdf_names(folder: Path) -> list[Path]:
-    """Return the PDFs below a folder, relative to it."""
-    inside = folder.resolve()
-    found = (path for path in folder.rglob("*") if path.suffix.lower() == ".pdf" and path.is_file())
-    return sorted(path.relative_to(folder) for path in found if path.resolve().is_relative_to(inside))
+def pdf_names(folder: Path) -> Iterator[Path]:
+    """Yield the PDFs below a folder, relative to it."""
+    inside, left = folder.resolve(), [folder]
+    while left:
+        with os.scandir(left.pop()) as entries:  # `rglob` and `walk` hold all names
+            for entry in entries:
+                path = Path(entry.path)
+                if entry.is_dir(follow_symlinks=False):
+                    left.append(path)
+                elif (
+                    path.suffix.lower() == ".pdf" and path.is_file() and path.resolve().is_relative_to(inside)
+                ):
+                    yield path.relative_to(folder)
+
+
+class DocumentIndex:
+    """The documents of a batch in the order of their names, and the place of the newest result of each, in a
+    temporary file.
+    """
+
+    def __init__(self, names: Iterable[Path]) -> None:
+        self._scratch = ScratchFolder("parsemark-check-")
+        try:
+            self._db = sqlite3.connect(self._scratch.path / "documents.sqlite", isolation_level=None)
+            for setting in ("journal_mode = OFF", "synchronous = OFF", f"cache_size = -{_CACHE_KB}"):
+                self._db.execute(f"PRAGMA {setting}")
+            self._db.execute(
+                "CREATE TABLE documents (name BLOB PRIMARY KEY, key TEXT, start INTEGER) WITHOUT ROWID"
+            )
+            self._db.execute("BEGIN")
+            rows = ((_sort_key(name.as_posix()),) for name in names)
+            self._db.executemany("INSERT OR IGNORE INTO documents (name) VALUES (?)", rows)
+            self._db.execute("COMMIT")
+        except BaseException:
+            self._scratch.close()
+            raise
+
+    def __enter__(self) -> DocumentIndex:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._db.close()
+        self._scratch.close()
+
+    def __len__(self) -> int:
+        return int(self._db.execute("SELECT COUNT(*) FROM documents").fetchone()[0])
+
+    def read(self, out: Path) -> None:
+        """Read where the newest result of each document stands."""
+        rows = ((str(line["key"]), start, _sort_key(line["document"])) for start, line in _placed(out))
+        self._db.execute("BEGIN")
+        self._db.executemany("UPDATE documents SET key = ?, start = ? WHERE name = ?", rows)
+        self._db.execute("COMMIT")
+
+    def documents(self) -> Iterator[tuple[Path, str | None]]:
+        """Yield each document with the key of its newest result."""
+        with closing(self._db.execute("SELECT name, key FROM documents ORDER BY name")) as rows:
+            for name, key in rows:
+                yield Path(_name_of(name)), key
+
+    def latest(self, out: Path) -> Iterator[dict[str, Any]]:
+        """Yield the newest result of each document that has one."""
+        query = "SELECT start FROM documents WHERE start IS NOT NULL ORDER BY name"
+        with closing(self._db.execute(query)) as rows, (out / RESULTS).open("rb") as file:
+            for (start,) in rows:
+                file.seek(start)
+                yield json.loads(file.readline(_MAX_LINE))
+
+
+def _sort_key(name: str) -> bytes:
+    """Return a name so that bytes have the order of paths."""
+    return name.replace("/", "\0").encode("utf-8", "surrogatepass")
+
+
+def _name_of(key: bytes) -> str:
+    return key.decode("utf-8", "surrogatepass").replace("\0", "/")
 
 
 def _ends_with_newline(path: Path) -> bool:
@@ -150,32 +238,35 @@ def _result(pdf: Path, output: Path | None, ocr: Literal["auto", "off"], certain
 
 def results(out: Path) -> Iterator[dict[str, Any]]:
     """Yield the lines of a batch, the last one of each document last; broken ones are passed over."""
+    return (line for _, line in _placed(out))
+
+
+def _placed(out: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the same lines with the places in the file at which they begin."""
     path = out / RESULTS
     if not path.exists():
         return
     with path.open("rb") as file:
+        end = 0
         while raw := file.readline(_MAX_LINE):
+            start, end = end, end + len(raw)
             try:
                 line = json.loads(raw)
             except (ValueError, RecursionError):
                 continue
-            if isinstance(line, dict) and {"document", "key", "status"} <= line.keys():
-                yield line
+            if (
+                isinstance(line, dict)
+                and {"document", "key", "status"} <= line.keys()
+                and isinstance(line["document"], str)
+            ):
+                yield start, line
 
 
-def latest(out: Path, documents: set[str]) -> Iterator[dict[str, Any]]:
-    """Yield the newest line of each of these documents."""
-    newest = {line["document"]: number for number, line in enumerate(results(out))}
-    for number, line in enumerate(results(out)):
-        if newest[line["document"]] == number and line["document"] in documents:
-            yield line
-
-
-def summarise(out: Path, documents: set[str], limits: Mapping[str, Limit]) -> BatchSummary:
-    """Return the sum up the results of some documents."""
+def summarise(lines: Iterable[dict[str, Any]], limits: Mapping[str, Limit]) -> BatchSummary:
+    """Return the sums over the results of some documents."""
     found = BatchSummary()
     worst: list[tuple[tuple[int, int], str, dict[str, Any]]] = []
-    for line in latest(out, documents):
+    for line in lines:
         found.documents += 1
         status = line["status"]
         if status == "ok":
@@ -185,10 +276,13 @@ def summarise(out: Path, documents: set[str], limits: Mapping[str, Limit]) -> Ba
             sums = Counter({"documents": 1, "pages": len(line["pages"]), "words": n_words, **line["counts"]})
             producer.update(sums)
             for page in line["pages"]:
-                own = found.by_source.setdefault(page["judged_by"].partition(":")[0], Counter())
-                own.update({"pages": 1, "words": page["words"]})
+                own = Counter({"pages": 1, "words": page["words"]})
                 for finding in page["findings"]:
                     own[finding["kind"]] += 1 if finding["kind"] in COUNTED_ONCE else finding["words"]
+                found.by_source.setdefault(page["judged_by"].partition(":")[0], Counter()).update(own)
+                types = page.get("types", {})  # an older version had none
+                for trait in _PAGE_TRAITS & types.keys():
+                    found.by_type.setdefault(trait, {}).setdefault(types[trait], Counter()).update(own)
             found.pages, found.words = found.pages + sums["pages"], found.words + n_words
             found.hidden += line["hidden"]
             found.counts.update(line["counts"])
@@ -236,7 +330,6 @@ def write_parquet(out: Path, pdfs: Path) -> Path:
     import polars as pl
 
     from parsemark.system.files import replacing
-    from parsemark.system.scratch import ScratchFolder
 
     plain: dict[str, Any] = {
         **{"document": pl.String, "producer": pl.String, "page": pl.Int64, "kind": pl.String},
@@ -247,8 +340,9 @@ def write_parquet(out: Path, pdfs: Path) -> Path:
     }
     with ScratchFolder("parsemark-check-") as scratch:
         rows = scratch / "rows.jsonl"
-        with rows.open("w", encoding="utf-8") as file:
-            for line in latest(out, {name.as_posix() for name in pdf_names(pdfs)}):
+        with rows.open("w", encoding="utf-8") as file, DocumentIndex(pdf_names(pdfs)) as index:
+            index.read(out)
+            for line in index.latest(out):
                 for page in line.get("pages", ()):
                     for finding in page["findings"]:
                         own = {"document": line["document"], "producer": line["producer"], **finding}
@@ -257,7 +351,8 @@ def write_parquet(out: Path, pdfs: Path) -> Path:
         target = out / "findings.parquet"
         with replacing(target) as temporary:
             if rows.stat().st_size:
-                pl.scan_ndjson(rows, schema=plain).sink_parquet(temporary)
+                table = pl.scan_ndjson(rows, schema=plain, low_memory=True)
+                table.sink_parquet(temporary, row_group_size=_ROWS_AT_ONCE)
             else:
                 pl.DataFrame(schema=plain).write_parquet(temporary)
     return target

@@ -87,6 +87,8 @@ class CheckedPage:
     findings: tuple[CheckFinding, ...] = ()
     hidden: int = 0
     """Number of findings that are less certain than asked for."""
+    types: Mapping[str, str] = field(default_factory=dict)
+    """Its page types by trait, as `layer`, `columns` or `tables`."""
 
     @property
     def is_judged(self) -> bool:
@@ -195,6 +197,7 @@ class PdfCheck:
                     "words": page.words,
                     "said": page.said,
                     "hidden": page.hidden,
+                    "types": dict(page.types),
                     "findings": [_finding_json(finding) for finding in page.findings],
                 }
                 for page in self.pages
