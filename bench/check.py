@@ -29,12 +29,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 PARSERS = (
     *("pdftotext", "pdftotext-layout", "pymupdf", "pypdfium2", "pypdf", "pdfminer"),
-    *("markitdown", "pymupdf4llm", "pdfplumber", "pdfplumber-text", "pymupdf-tables", "pymupdf-text"),
+    *("markitdown", "pymupdf4llm", "pymupdf-tables"),
 )
 SEED, BOOTSTRAPS, PER_KIND = 49, 1000, 1
 INVENTED = (
@@ -496,11 +497,30 @@ def texts_of(parser: str, pdf: Path, n_pages: int) -> list[str]:
         from pdfminer.high_level import extract_text
 
         found = [extract_text(pdf, page_numbers=[k]) for k in range(n_pages)]
+    elif parser == "pymupdf-tables":
+        import fitz
+
+        found = [text_and_tables(page) for page in fitz.open(pdf)]
     else:
         from markitdown import MarkItDown
 
         found = MarkItDown().convert(str(pdf)).text_content.split("\f")
     return found
+
+
+def text_and_tables(page: Any) -> str:
+    """Return the text of one of pymupdf's pages outside of tables, and its tables in Markdown."""
+    tables = page.find_tables().tables
+    parts = []
+    for x0, y0, x1, y1, text, *_ in page.get_text("blocks"):
+        x, y = (x0 + x1) / 2, (y0 + y1) / 2
+        if not any(t.bbox[0] <= x <= t.bbox[2] and t.bbox[1] <= y <= t.bbox[3] for t in tables):
+            parts.append(text)
+    for rows in (table.extract() for table in tables):
+        cells = [[(cell or "").replace("\n", " ").replace("|", "\\|") for cell in row] for row in rows]
+        head, *body = [f"| {' | '.join(row)} |" for row in cells]
+        parts.append("\n".join([head, "|---" * len(rows[0]) + "|", *body]))
+    return "\n\n".join(parts)
 
 
 def make_outputs(folder: Path) -> Iterator[str]:
