@@ -147,7 +147,7 @@ def test_headings_of_the_outline_that_are_plain_lines_are_reported(
     assert [(f.page, f.text, f.output, f.line) for f in headings] == lost
     assert found.count("heading") == len(lost)
     if lost:
-        assert "1 heading without its mark" in found.verdict
+        assert "1 heading as plain text" in found.verdict
         assert found.over(read_limits(["headings=0"]))
     jsonschema.validate(found.to_json(), SCHEMA)
 
@@ -540,6 +540,7 @@ def test_less_certain_findings_count_nowhere_but_as_hidden(pdf: Path, tmp_path: 
     assert found.hidden == 1 and found.count(less) == 0 and len(found.findings) == 1
     assert (found.to_json()["certain"], found.to_json()["hidden"]) == (between, 1)
     jsonschema.validate(found.to_json(), SCHEMA)
+    assert checked(pdf, text, certain=1).verdict == "No certain deviation found on 3 pages."
     limits = read_limits(["altered=1"])
     assert every.over(limits) and not found.over(limits)
     (output := tmp_path / "output.md").write_text(text)
@@ -580,6 +581,10 @@ def test_a_scan_is_not_judged_without_ocr_and_nothing_of_it_is_lost(tmp_path: Pa
     found = pm.check(tmp_path / "scan.pdf", b"Some words that a parser has read", ocr="off")
     assert found.verdict == "None of 1 page could be judged." and found.findings == ()
     assert found.pages[0].judged_by.startswith("not judged: the page is a picture")
+    (tmp_path / "scan.md").write_text("Some words that a parser has read")
+    code, printed = run(tmp_path, tmp_path, "--no-ocr", "--out", tmp_path / "out")
+    assert code == 0 and printed.startswith("1 document: 1 not judged.")
+    assert "! scan.pdf: None of 1 page could be judged." in printed
 
 
 def test_threads_may_check_at_the_same_time(pdf: Path) -> None:

@@ -151,7 +151,7 @@ def _check_folder(
         print(json_module.dumps(summary.to_json(), ensure_ascii=False, indent=2))
     else:
         console = plain_console()
-        statuses = ", ".join(f"{n} {status}" for status, n in summary.statuses.items())
+        statuses = summary.statuses_in_words()
         console.print(f"{counted(summary.documents, 'document')}: {statuses}.", soft_wrap=True)
         _print_hidden(console, summary.hidden, certain)
         for entry in () if is_quiet() else first(summary.worst, 10):

@@ -45,7 +45,8 @@ def open_document(pdf: Path) -> Iterator[Any]:
         key = (pdf, state.st_ino, state.st_mtime_ns, state.st_size)
         document = _open.pop(key, None) or pdfium.PdfDocument(pdf)
     except (pdfium.PdfiumError, OSError) as error:
-        raise PdfError(f"{pdf} cannot be opened as a PDF: {error}") from error
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        raise PdfError(f"{pdf} cannot be opened as a PDF: {reason}") from error
     try:
         yield document
     except pdfium.PdfiumError as error:

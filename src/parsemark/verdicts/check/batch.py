@@ -51,7 +51,7 @@ class BatchSummary:
     hidden: int = 0
     """Findings that are less certain than asked for."""
     statuses: Counter[str] = field(default_factory=Counter)
-    """`ok`, `exceeded` (a limit), `error` and `no output`."""
+    """`ok` (no limit exceeded), `exceeded`, `not judged` (no page could be), `error` and `no output`."""
     counts: Counter[str] = field(default_factory=Counter)
     """Words, numbers or pages by kind of finding."""
     by_producer: dict[str, Counter[str]] = field(default_factory=dict)
@@ -64,6 +64,11 @@ class BatchSummary:
     """The documents with most findings of severity high, then with most words in findings."""
     failed: list[dict[str, str]] = field(default_factory=list)
     """The first documents that could not be checked, with the reason."""
+
+    def statuses_in_words(self) -> str:
+        """Return how many documents have each status."""
+        words = {"ok": "within limits", "exceeded": "over a limit"}
+        return ", ".join(f"{n:,} {words.get(status, status)}" for status, n in self.statuses.items())
 
     def to_json(self) -> dict[str, Any]:
         """Return the sums as plain data."""
@@ -288,6 +293,10 @@ def summarise(lines: Iterable[dict[str, Any]], limits: Mapping[str, Limit]) -> B
             found.counts.update(line["counts"])
             exceeded = exceeded_limits(line, limits)
             status = "exceeded" if exceeded else "ok"
+            if all(page["judged_by"].startswith("not judged") for page in line["pages"]):
+                status = "not judged"
+                if len(found.failed) < _WORST:
+                    found.failed.append({"document": line["document"], "why": line["verdict"]})
             n_high = sum(finding["severity"] == "high" for finding in findings)
             rank = n_high, sum(finding["words"] for finding in findings)
             entry = {"document": line["document"], "verdict": line["verdict"], "exceeded": exceeded}

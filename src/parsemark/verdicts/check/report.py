@@ -144,9 +144,7 @@ class PdfCheck:
         if n := self.count("cell"):
             parts.append(f"cells misplaced in {counted(n, 'place')}")
         if n := self.count("heading"):
-            parts.append(
-                f"{counted(n, 'heading')} without its mark" if n == 1 else f"{n:,} headings without marks"
-            )
+            parts.append(f"{counted(n, 'heading')} as plain text")
         pages = {kind: {f.page for f in self.findings if f.kind == kind} for kind in KINDS}
         if lost := pages["lost"]:
             parts.append(f"{len(lost)} of {counted(len(self.pages), 'page')} lost text")
@@ -154,7 +152,8 @@ class PdfCheck:
             if own := pages[kind]:
                 n = self.count(kind)
                 parts.append(f"{counted(n, 'word')} {kind} on {counted(len(own), 'page')}")
-        text = "; ".join(parts) if parts else f"no deviation found on {counted(len(judged), 'page')}"
+        none = "no certain deviation found" if self.hidden else "no deviation found"
+        text = "; ".join(parts) if parts else f"{none} on {counted(len(judged), 'page')}"
         if not judged:
             text = f"none of {counted(len(self.pages), 'page')} could be judged"
         elif unjudged:
