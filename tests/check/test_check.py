@@ -6,6 +6,7 @@ import gc
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tracemalloc
@@ -18,7 +19,7 @@ import jsonschema
 import pikepdf
 import polars as pl
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 from tests.pdf.test_visible import IMAGE, SEEN, reading, written
 from typer.testing import CliRunner
 
@@ -280,6 +281,13 @@ def test_broken_json_is_an_error_of_ours(text: str, pdf: Path, tmp_path: Path) -
     path.write_text(text)
     with pytest.raises(FormatError):
         pm.check(pdf, path, ocr="off")
+
+
+def test_a_page_that_the_pdf_does_not_have_is_refused_also_alone(tmp_path: Path) -> None:
+    pdf = written(tmp_path / "a.pdf", b"BT /F 12 Tf 50 50 Td (The ship left) Tj ET")
+    output = json.dumps({"pages": [{"page": 9, "md": "The ship left"}]}).encode()
+    with pytest.raises(UsageError, match="has a page 9, but the PDF has 1 page"):
+        pm.check(pdf, output, ocr="off")
 
 
 def test_what_cannot_be_compared_is_refused_with_the_reason(pdf: Path, tmp_path: Path) -> None:
@@ -585,6 +593,20 @@ def test_a_scan_is_not_judged_without_ocr_and_nothing_of_it_is_lost(tmp_path: Pa
     code, printed = run(tmp_path, tmp_path, "--no-ocr", "--out", tmp_path / "out")
     assert code == 0 and printed.startswith("1 document: 1 not judged.")
     assert "! scan.pdf: None of 1 page could be judged." in printed
+
+
+@pytest.mark.skipif(shutil.which("tesseract") is None, reason="needs tesseract")
+def test_the_page_of_a_scan_among_the_worst_shows_what_the_summary_counts(tmp_path: Path) -> None:
+    picture = Image.new("L", (1200, 600), 255)
+    font = ImageFont.load_default(size=48)
+    for k, line in enumerate(
+        ("The engineer moved", "to the harbour", "before the winter", "with his family")
+    ):
+        ImageDraw.Draw(picture).text((80, 60 + 120 * k), line, 0, font)
+    save_picture_pdf(picture, tmp_path / "scan.pdf", (432.0, 216.0), quality=90, producer="x")
+    (tmp_path / "scan.md").write_text("The engineer moved to the harbour")
+    run(tmp_path, tmp_path, "--out", tmp_path / "out", "--certain", "0")
+    assert "winter" in (tmp_path / "out/worst/1.html").read_text()
 
 
 def test_threads_may_check_at_the_same_time(pdf: Path) -> None:

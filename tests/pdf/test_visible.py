@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import shutil
 import sys
 import unicodedata
@@ -179,7 +181,16 @@ def test_rapidocr_reads_where_there_is_no_tesseract(tmp_path: Path, monkeypatch:
     lines = [([(60, 60), (460, 60), (460, 90), (60, 90)], "To the harbour", 0.9), ([(0, 0)] * 4, "dust", 0.2)]
     boxes, texts, scores = zip(*lines, strict=True)
     result = SimpleNamespace(boxes=boxes, txts=texts, scores=scores)
-    monkeypatch.setitem(sys.modules, "rapidocr", SimpleNamespace(RapidOCR=lambda: lambda _: result))
+    engine_log = logging.Logger("RapidOCR")
+    engine_log.addHandler(logging.StreamHandler(log := io.StringIO()))
+    monkeypatch.setitem(logging.Logger.manager.loggerDict, "RapidOCR", engine_log)
+
+    def read(_: object) -> SimpleNamespace:
+        engine_log.info("loading a model")  # rapidocr 3.10 loads models when it reads its first picture
+        engine_log.warning("a model is damaged")
+        return result
+
+    monkeypatch.setitem(sys.modules, "rapidocr", SimpleNamespace(RapidOCR=lambda: read))
     monkeypatch.setattr(ocr.shutil, "which", lambda name: None)
     ocr._rapidocr.cache_clear()
     seen = seen_page(picture(tmp_path, "To the harbour"), 1, ocr=True)
@@ -188,6 +199,7 @@ def test_rapidocr_reads_where_there_is_no_tesseract(tmp_path: Path, monkeypatch:
         "ocr",
         [("To", 0), ("the", 0), ("harbour", 0)],
     )
+    assert log.getvalue() == "a model is damaged\n"
     first, last = seen.words[0].box, seen.words[-1].box
     assert (round(first.x0, 1), round(last.x1, 1), round(first.y1, 1)) == (21.6, 165.6, 32.4)
 

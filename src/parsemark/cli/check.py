@@ -133,19 +133,20 @@ def _check_folder(
     from parsemark.report.check_page import write_batch_pages
     from parsemark.verdicts.check.batch import check_folder, output_of, write_parquet
 
+    how: Any = "auto" if ocr else "off"
     with page_progress("documents", None) as advance:
         summary = check_folder(
             pdfs,
             outputs,
             out,
-            ocr="auto" if ocr else "off",
+            ocr=how,
             certain=certain,
             limits=limits,
             done=lambda _, total: advance(1, total),
         )
     given = {entry["document"]: output_of(outputs, Path(entry["document"])) for entry in summary.worst}
     known = {name: path for name, path in given.items() if path}
-    page = write_batch_pages(summary, pdfs, known, out, certain=certain)
+    page = write_batch_pages(summary, pdfs, known, out, ocr=how, certain=certain)
     table = write_parquet(out, pdfs)
     if as_json:
         print(json_module.dumps(summary.to_json(), ensure_ascii=False, indent=2))

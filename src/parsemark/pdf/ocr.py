@@ -119,14 +119,11 @@ def _by_rapidocr(picture: Image.Image) -> Iterator[tuple[ReadWord, float]]:
 
 @lru_cache(maxsize=1)
 def _rapidocr() -> Any:
-    """Return the engine with its own models; to load it takes seconds."""
+    """Return the engine with its own models; the first call takes seconds."""
     import logging
 
     from rapidocr import RapidOCR
 
-    quiet = logging.root.manager.disable
-    logging.disable(logging.INFO)  # it names every file that it loads
-    try:
-        return RapidOCR()
-    finally:
-        logging.disable(quiet)
+    # It names every file that it loads, some of them only when it reads its first picture.
+    logging.getLogger("RapidOCR").addFilter(lambda record: record.levelno >= logging.WARNING)
+    return RapidOCR()

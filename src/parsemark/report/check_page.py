@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from parsemark.errors import ParsemarkError, PdfError
 from parsemark.extras import require
@@ -154,7 +154,13 @@ def _pieces(text: str, numbered: Sequence[tuple[int, CheckFinding]]) -> Iterator
 
 
 def write_batch_pages(
-    summary: BatchSummary, pdfs: Path, outputs: Mapping[str, Path], out: Path, *, certain: float = 0.9
+    summary: BatchSummary,
+    pdfs: Path,
+    outputs: Mapping[str, Path],
+    out: Path,
+    *,
+    ocr: Literal["auto", "off"] = "auto",
+    certain: float = 0.9,
 ) -> Path:
     """Write the summary of a batch as `index.html`, and the pages of its worst documents beside it."""
     from parsemark.report.site import standalone_page
@@ -166,7 +172,7 @@ def write_batch_pages(
     for number, entry in enumerate(summary.worst[:_MOST_PAGES], start=1):
         document = entry["document"]
         try:
-            found = check(pdfs / document, outputs[document], ocr="off", certain=certain)
+            found = check(pdfs / document, outputs[document], ocr=ocr, certain=certain)
         except ParsemarkError:
             continue  # it has changed since
         name = f"worst/{number}.html"

@@ -94,23 +94,24 @@ def _read(path: Path) -> str:
     return decoded(path.read_bytes())
 
 
-def _of_text(text: str, suffix: str, n_pages: int, separator: str | None, name: str) -> GivenOutput:
+def _of_text(text: str, suffix: str, n_pages: int | None, separator: str | None, name: str) -> GivenOutput:
+    """Read the output of `n_pages` pages; None if the name of its file states which page it is of."""
     if suffix in _JSON:
         try:
             pages = read_output_json(text)
         except FormatError as error:
             raise FormatError(error.message, where=name) from error
-        if len(pages) == 1 and (pages[0].number is None or n_pages == 1):
+        if len(pages) == 1 and (pages[0].number is None or n_pages is None):
             return GivenOutput((GivenPage(pages[0].prediction, None, first_line=None),))
         for page in pages:
-            _require_page(page.number, n_pages, name)
+            _require_page(page.number, n_pages or 1, name)
         return GivenOutput(tuple(GivenPage(p.prediction, p.number, first_line=None) for p in pages))
     if suffix not in SUFFIXES and suffix:
         known = ", ".join([*SUFFIXES, *_JSON])
         raise UsageError(f"{name} has an unknown format; known formats: {known}.")
     written = {"csv": "text", "tsv": "text"}.get(SUFFIXES.get(suffix, ""), SUFFIXES.get(suffix, "markdown"))
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if n_pages > 1 and (separator is not None or has_page_marks(text)):
+    if n_pages is not None and n_pages > 1 and (separator is not None or has_page_marks(text)):
         try:
             parts = page_texts(text, n_pages, separator)
         except FormatError as error:
@@ -168,7 +169,7 @@ def _of_folder(folder: Path, n_pages: int, separator: str | None) -> GivenOutput
     pages = []
     for path, number in sorted(zip(files, numbers, strict=True), key=lambda pair: pair[1]):
         _require_page(number + shift, n_pages, str(path))
-        (page, *_) = _of_text(_read(path), path.suffix.lower(), 1, None, str(path)).pages
+        (page, *_) = _of_text(_read(path), path.suffix.lower(), None, None, str(path)).pages
         pages.append(GivenPage(page.prediction, number + shift, path.name, page.first_line))
     return GivenOutput(tuple(pages))
 
