@@ -1,5 +1,6 @@
 """The three distributions agree: one version, and the core knows what its plug-ins register."""
 
+import json
 import pickle
 import re
 import shutil
@@ -53,6 +54,30 @@ def test_all_distributions_have_one_version() -> None:
         assert f"parsemark[bench]=={version}" in project["dependencies"]
     assert __version__ == version
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_wheels_are_made_and_tried_for_every_python_that_the_tests_run_on() -> None:
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"^ +python: (\[.*\])$", workflow, re.MULTILINE)
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    assert tools["cibuildwheel"]["build"] == [f"cp{v.replace('.', '')}-*" for v in json.loads(listed)]
+
+
+@pytest.mark.parametrize("folder", [ROOT, *(ROOT / "plugins").iterdir()], ids=lambda path: path.name)
+def test_links_of_a_readme_lead_into_the_repository(folder: Path) -> None:
+    """The package index shows the text without the files beside it (`docs_site.py` has the same address)."""
+    (address,) = re.findall(
+        r'^REPOSITORY = "(.+)"$', (ROOT / "scripts/docs_site.py").read_text(), re.MULTILINE
+    )
+    tools = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    for change in tools["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(change["pattern"], change["replacement"], text)
+    links = re.findall(r"(!?)\[[^\]]*\]\(([^)\s]+)\)", text)
+    assert links
+    for picture, link in links:
+        start = address.replace("/blob/", "/raw/") if picture else address
+        assert link.startswith(start) and (ROOT / link.removeprefix(start).partition("#")[0]).exists(), link
 
 
 def test_the_container_has_every_program_and_extra() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from email import message_from_bytes
 from pathlib import Path
@@ -98,28 +100,72 @@ def test_sdist_without_a_compiler_falls_back_with_a_warning(dist: Path, tmp_path
     demo_runs(python, tmp_path)
 
 
-def test_uvx_tries_a_file_from_an_empty_machine(dist: Path, tmp_path: Path) -> None:
-    """As somebody who has nothing but uv: the wheel, the package index, a PDF, and an empty home folder."""
+ONE_PAGE = ("--parser", "pdfplumber", "--pages", "1-1")
+
+
+def uvx(dist: Path) -> tuple[str | Path, ...]:
     (wheel,) = dist.glob("*.whl")
-    pdf = ROOT / "src" / "parsemark" / "corpora" / "demo" / "pdfs" / "demo-word-0003.pdf"
     source = f"parsemark[bench] @ {wheel.as_uri()}"
-    uvx = (UV, "tool", "run", "--no-cache", "--python", sys.executable, "--from", source, "parsemark")
-    env = {"HOME": str(tmp_path), "PARSEMARK_CACHE": str(tmp_path / "cache"), "XDG_CACHE_HOME": ""}
-    chosen = ("--parser", "pdfplumber", "--pages", "1-1", "--no-browser")
-    said = run(*uvx, "try", pdf, *chosen, "--out", tmp_path / "run", **env)
+    return (UV, "tool", "run", "--no-cache", "--python", sys.executable, "--from", source, "parsemark")
+
+
+def empty_machine(folder: Path) -> dict[str, str]:
+    """As somebody who has nothing but uv: the wheel, the package index, and an empty home folder."""
+    return {"HOME": str(folder), "PARSEMARK_CACHE": str(folder / "cache"), "XDG_CACHE_HOME": ""}
+
+
+def test_uvx_tries_a_file_from_an_empty_machine(dist: Path, tmp_path: Path) -> None:
+    pdf = ROOT / "src" / "parsemark" / "corpora" / "demo" / "pdfs" / "demo-word-0003.pdf"
+    said = run(
+        *uvx(dist),
+        "try",
+        pdf,
+        *ONE_PAGE,
+        "--no-browser",
+        "--out",
+        tmp_path / "run",
+        **empty_machine(tmp_path),
+    )
     assert "pdfplumber 0." in said and "on page 1" in said
 
 
-def test_the_metadata_renders(dist: Path) -> None:
-    """What the package index shows: a summary, a licence and the README as Markdown."""
-    for wheel in (*dist.glob("*.whl"), *(dist / plugin for plugin in PLUGINS)):
-        (path,) = [wheel] if wheel.is_file() else wheel.glob("*.whl")
-        with zipfile.ZipFile(path) as archive:
-            name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
-            metadata = message_from_bytes(archive.read(name))
+def test_uvx_runs_the_benchmark_from_an_empty_machine(dist: Path, tmp_path: Path) -> None:
+    said = run(*uvx(dist), "bench", *ONE_PAGE, "--out", tmp_path / "run", **empty_machine(tmp_path))
+    assert "pdfplumber" in said and "TE F1" in said
+    assert (tmp_path / "run" / "report" / "index.html").is_file()
+
+
+def test_the_metadata_renders(dist: Path, tmp_path: Path) -> None:
+    """What the package index shows: a summary, a licence and the README, as HTML without relative links."""
+    files = [
+        *dist.glob("*.whl"),
+        *dist.glob("*.tar.gz"),
+        *(p for name in PLUGINS for p in (dist / name).glob("*.whl")),
+    ]
+    assert len(files) == 2 + len(PLUGINS)
+    run(UV, "tool", "run", "twine", "check", "--strict", *files)
+    for path in files:
+        metadata = message_from_bytes(metadata_of(path))
         assert metadata["Description-Content-Type"] == "text/markdown", path.name
         assert metadata["License-Expression"] == "Apache-2.0" and metadata["Summary"], path.name
-        assert str(metadata.get_payload()).lstrip().startswith("# "), path.name
+        (readme := tmp_path / "README.md").write_bytes(metadata.get_payload(decode=True))  # type: ignore[arg-type]
+        renderer = ("run", "--no-project", "--with", "readme-renderer[md]", "python", "-m", "readme_renderer")
+        page = run(UV, *renderer, "-f", "md", readme)
+        assert "<h1" in page, path.name
+        links = re.findall(r'(?:href|src)="([^"]*)"', page)
+        assert links and all(link.startswith(("https://", "#")) for link in links), (path.name, links)
+
+
+def metadata_of(path: Path) -> bytes:
+    """The metadata of a wheel or an sdist."""
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path) as archive:
+            return archive.read(next(n for n in archive.namelist() if n.endswith(".dist-info/METADATA")))
+    with tarfile.open(path) as archive:
+        (found,) = [member for member in archive if re.fullmatch(r"[^/]+/PKG-INFO", member.name)]
+        file = archive.extractfile(found)
+        assert file is not None
+        return file.read()
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)
