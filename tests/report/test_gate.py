@@ -368,6 +368,17 @@ def test_two_pages_that_fall_to_nothing_are_named_and_can_be_forbidden(run: Run)
     assert kept.passed and not kept.worse
 
 
+def test_a_gain_that_cannot_be_seen_is_no_improvement(run: Run) -> None:
+    new = GateSide.of(run, None)
+    old = lowered(new, 0.0001)
+    pages = new.tables.samples["sample"].to_list()
+    result = check_against(
+        get_protocol(new.summary.protocol), old, other_outputs(new, pages), GateLimits(), ["good"]
+    )
+    assert "(0.000), 0 pages better, 0 worse" in result.verdicts[0]
+    assert result.verdicts[0].startswith("good as good as before: ") and "improved" not in result.verdicts[0]
+
+
 def test_errors_and_pages_are_in_every_output(run: Run) -> None:
     old = GateSide.of(run, None)
     new, lost = without_two_pages(old)

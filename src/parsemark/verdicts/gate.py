@@ -26,7 +26,6 @@ from parsemark.verdicts.error_types import Changes, error_changes, stored_errors
 from parsemark.verdicts.gate_checks import (
     BEYOND_CHANCE,
     LOST,
-    MIN_CHANGE,
     WORSE,
     GateCheck,
     GateLimits,
@@ -139,10 +138,7 @@ def gate_runs(
             raise
         skipped += [Skipped(p, _COMPARISON, str(error).rstrip(".")) for p in shared]
         return GateResult((*alone, *failing), (*notes, str(error)), tuple(skipped))
-    before, side = (
-        replace(of, errors=stored_errors(run, of.summary.protocol, shared))
-        for run, of in ((old, before), (new, side))
-    )
+    before, side = (_with_stored_errors(of, run, shared) for run, of in ((old, before), (new, side)))
     timing = timing_between(old, new)
     if time_again and limits.max_slowdown is not None:
         timing = timed_again(old, new, shared, time_again, timing)
@@ -181,15 +177,18 @@ def check_against(
     compared = compare_sides(recipe, (old.summary, old.tables), (new.summary, new.tables), parsers)
     shown = recipe.presentation()
     kinds = shown.error_kinds
-    if old.errors is None or new.errors is None:
-        old, new = (replace(side, errors=side.match_errors(shown)) for side in (old, new))
+    if any(parse.errors is None for side in (old, new) for parse in side.parses):
+        old, new = (side.with_errors(lambda parse: parse.match_errors(shown)) for side in (old, new))
     checks: list[GateCheck] = []
     worse: list[WorsePage] = []
     errors: dict[str, Changes] = {}
     verdicts, notes = list[str](), list[str]()
     for parser, comparison in zip(parsers, compared, strict=True):
-        pages = gate_checks.worse_pages(old, new, parser, comparison, kinds)
-        changes = PageChanges.of(old, new, parser, comparison)
+        scores = gate_checks.scores_by_parse(recipe, old, new, comparison, parser)
+        changes = PageChanges.of(old, new, parser, comparison, scores)
+        pages = gate_checks.worse_pages(
+            new, parser, comparison, changes, kinds, with_repeats=scores is not None
+        )
         verdicts.append(_verdict(parser, comparison, changes))
         if changes.unjudged:
             few = listed(changes.unjudged, SHOWN_UNJUDGED)
@@ -227,6 +226,14 @@ def save_baseline(run: Run, folder: Path) -> Path:
     return folder
 
 
+def _with_stored_errors(side: GateSide, run: Run, parsers: Sequence[str]) -> GateSide:
+    """Return one run with the errors that are stored, or found in its outputs, of each parse."""
+    spec = side.summary.protocol
+    runs = [run, *(again for again in run.repeats if spec in again.protocols)]
+    found = {id(parse): stored_errors(of, spec, parsers) for parse, of in zip(side.parses, runs, strict=True)}
+    return side.with_errors(lambda parse: found[id(parse)])
+
+
 def _not_checked(
     checks: Iterable[GateCheck], info: FigureInfo, limits: GateLimits, parsers: Sequence[str]
 ) -> list[Skipped]:
@@ -254,12 +261,13 @@ def _verdict(parser: str, comparison: Comparison, changes: PageChanges) -> str:
         return f"{said}."
     if not comparison.pages:
         return f"{said}; its score is the same on every page."
-    up = sum(gain > MIN_CHANGE for gain in changes.gains.values())
-    down = sum(gain < -MIN_CHANGE for gain in changes.gains.values())
-    became = {"better": "improved", "worse": "got worse"}.get(
-        verdict.state, "improved on these pages" if comparison.gain > 0 else "got worse on these pages"
-    )
-    if comparison.gain == 0:
+    up = sum(state > 0 for state in changes.by_score.values())
+    down = len(changes.by_score) - up
+    n_moved, became = (up, "improved") if comparison.gain > 0 else (down, "got worse")
+    if verdict.state not in ("better", "worse"):
+        became += " on these pages"
+    is_visible = n_moved > 0 and rounded(abs(comparison.gain)) != rounded(0.0)
+    if verdict.state != "worse" and not is_visible:
         became = "as good as before"
     label = comparison.info(verdict.figure).label
     values = f"{label} {rounded(verdict.value_b)} → {rounded(verdict.value_a)} ({signed(verdict.difference)})"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median_low
 
 import polars as pl
 
@@ -14,14 +15,16 @@ from parsemark.errors import UsageError
 from parsemark.formats.model_json import prediction_from_json
 from parsemark.model import Status
 from parsemark.plain_words import counted, one_line, rounded, signed, signed_interval
-from parsemark.protocols import FigureInfo, Presentation, RunTables, Summary
+from parsemark.protocols import FigureInfo, PageProtocol, Presentation, RunTables, Summary
 from parsemark.protocols.presentation import ErrorKind, ScoredTables
-from parsemark.protocols.run_data.broken_pages import broken_pages
+from parsemark.protocols.run_data.broken_pages import broken_pages, repeated, sums_of_parse
 from parsemark.protocols.run_data.unread_pages import says_anything, unscored
 from parsemark.store import Run
 from parsemark.verdicts.comparison import Comparison
 from parsemark.verdicts.error_types import changes_of, error_counts, match_errors
 from parsemark.verdicts.time_ratios import Timing, slower_pages, time_ratio
+
+ParseScores = list[dict[str, float]]  # of each parse: page to its primary score, higher is better
 
 _TABLE = "table"
 BEYOND_CHANCE = "no drop beyond chance"
@@ -136,12 +139,29 @@ class GateSide:
     tables: RunTables
     errors: pl.DataFrame | None = None
     """Errors by type and element (`errors.SCHEMA`); None if they were not computed."""
+    repeats: tuple[GateSide, ...] = ()  # further parses of the same pages (`bench --repeats`)
 
     @classmethod
     def of(cls, run: Run, protocol: str | None) -> GateSide:
         """Read a run."""
         summary = run.summary(protocol)
-        return cls(summary, run.run_tables(summary.protocol))
+        tables = run.run_tables(summary.protocol)
+        # One rule of matching holds for all parses.
+        return cls(summary, tables, repeats=tuple(cls(summary, again) for again in tables.repeats))
+
+    @property
+    def parses(self) -> tuple[GateSide, ...]:
+        """Return the first parse and the further ones."""
+        return (self, *self.repeats)
+
+    def parses_of(self, parser: str) -> list[GateSide]:
+        """Return the parses in which a parser parsed all pages."""
+        return [self, *(again for again in self.repeats if parser in repeated(self.tables, again.tables))]
+
+    def with_errors(self, find: Callable[[GateSide], pl.DataFrame | None]) -> GateSide:
+        """Return the same with the errors of each parse."""
+        repeats = tuple(again.with_errors(find) for again in self.repeats)
+        return replace(self, errors=find(self), repeats=repeats)
 
     def match_errors(self, shown: Presentation) -> pl.DataFrame:
         """Return the errors that matches show by themselves."""
@@ -180,42 +200,57 @@ class PageChanges:
     same: frozenset[str]  # pages with the same output, byte for byte, in both runs
     differ: frozenset[str]  # pages with another output; pages without one in a run are in neither
     gains: Mapping[str, float]  # page to how much better its score is now; pages with equal scores are absent
-    before: Mapping[str, Mapping[str, int]]  # page to its errors by type
+    before: Mapping[str, Mapping[str, int]]  # page to its errors by type; the median over several parses
     now: Mapping[str, Mapping[str, int]]
     emptied: Mapping[str, str]  # pages that return nothing now and did before, in words
+    by_score: Mapping[str, int]  # page to 1 if its score got better beyond noise, -1 if it got worse
+    by_errors: Mapping[str, int]  # the same of the number of its errors
+    by_type: Mapping[str, Mapping[str, int]]  # the same of each type of errors
 
     @classmethod
-    def of(cls, old: GateSide, new: GateSide, parser: str, comparison: Comparison) -> PageChanges:
-        """Find what changed."""
-        own = (pl.col("parser") == parser) & (pl.col("status") == "ok") & pl.col("blob").is_not_null()
-        outputs = [
-            {sample: (blob, n_bytes) for sample, blob, n_bytes in rows.iter_rows()}
-            for side in (old, new)
-            for rows in [side.tables.read("parses", "sample", "blob", "n_bytes", where=own)]
-        ]
-        both = frozenset(outputs[0].keys() & outputs[1].keys())
-        same = frozenset(sample for sample in both if outputs[0][sample][0] == outputs[1][sample][0])
+    def of(
+        cls,
+        old: GateSide,
+        new: GateSide,
+        parser: str,
+        comparison: Comparison,
+        scores: tuple[ParseScores, ParseScores] | None = None,
+    ) -> PageChanges:
+        """Find what changed; `scores` has those of each parse, if a run has several."""
+        sides = old.parses_of(parser), new.parses_of(parser)
+        outputs = [[_outputs(parse, parser) for parse in side] for side in sides]
+        first, last = outputs[0][0], outputs[1][0]
+        both = frozenset(first.keys() & last.keys())
+        blobs = [{s: sorted(parse[s][0] for parse in side if s in parse) for s in both} for side in outputs]
+        same = frozenset(
+            s for s in both if blobs[0][s] == blobs[1][s] or len({*blobs[0][s], *blobs[1][s]}) == 1
+        )
         sign = 1 if comparison.info(comparison.primary.figure).higher_is_better else -1
         gains = {page.sample: sign * page.difference for page in comparison.pages}
-        before, now = (error_counts(side.errors, parser) for side in (old, new))
-        changes = cls(same, both - same, gains, before, now, {})
+        if scores is None:
+            scores = (
+                [{page.sample: sign * page.b for page in comparison.pages}],
+                [{page.sample: sign * page.a for page in comparison.pages}],
+            )
+        counts = [[error_counts(parse.errors, parser) for parse in side] for side in sides]
+        pages = {sample for side in counts for parse in side for sample in parse}
+        types = {kind for side in counts for parse in side for found in parse.values() for kind in found}
+        by_type = {kind: _fewer_errors(counts, pages, lambda of, kind=kind: of[kind]) for kind in types}
+        by_errors = _fewer_errors(counts, pages, Counter.total)
+        before, now = (_medians(side, pages) for side in counts)
+        by_score = beyond_noise(*scores, least=MIN_CHANGE)
+        changes = cls(same, both - same, gains, before, now, {}, by_score, by_errors, by_type)
         smaller = [
-            s for s in changes.differ
-            if (outputs[1][s][1] or 0) < (outputs[0][s][1] or 0) and changes.state(s) <= 0
-        ]  # fmt: skip
-        emptied = {
-            s: f"returns nothing ({outputs[0][s][1]:,} bytes before)" for s in _empty(new, parser, smaller)
-        }
-        return PageChanges(same, changes.differ, gains, before, now, emptied)
+            s for s in changes.differ if (last[s][1] or 0) < (first[s][1] or 0) and changes.state(s) <= 0
+        ]
+        emptied = {s: f"returns nothing ({first[s][1]:,} bytes before)" for s in _empty(new, parser, smaller)}
+        return replace(changes, emptied=emptied)
 
     def state(self, sample: str) -> int:
         """Return 1 where a page got better, -1 where it got worse: by its score; if that is unchanged, by its
         errors.
         """
-        gain = self.gains.get(sample, 0.0)
-        if abs(gain) <= MIN_CHANGE:
-            gain = sum(self.before.get(sample, {}).values()) - sum(self.now.get(sample, {}).values())
-        return (gain > 0) - (gain < 0)
+        return self.by_score.get(sample) or self.by_errors.get(sample, 0)
 
     @property
     def unjudged(self) -> list[str]:
@@ -224,6 +259,79 @@ class PageChanges:
             s for s in self.differ
             if s not in self.gains and self.before.get(s, {}) == self.now.get(s, {}) and s not in self.emptied
         )  # fmt: skip
+
+
+def _outputs(side: GateSide, parser: str) -> dict[str, tuple[str, int | None]]:
+    """Return page to the hash and the size of its raw output."""
+    own = (pl.col("parser") == parser) & (pl.col("status") == "ok") & pl.col("blob").is_not_null()
+    rows = side.tables.read("parses", "sample", "blob", "n_bytes", where=own)
+    return {sample: (blob, n_bytes) for sample, blob, n_bytes in rows.iter_rows()}
+
+
+def _fewer_errors(
+    counts: Sequence[Sequence[Mapping[str, Counter[str]]]],
+    pages: Iterable[str],
+    number: Callable[[Counter[str]], int],
+) -> dict[str, int]:
+    """Return 1 for each page that has fewer errors than before beyond noise, -1 if it has more."""
+    old, new = (
+        [{s: -number(parse[s]) if s in parse else 0 for s in pages} for parse in side] for side in counts
+    )
+    return beyond_noise(old, new)
+
+
+def beyond_noise(
+    old: Sequence[Mapping[str, float]], new: Sequence[Mapping[str, float]], least: float = 0.0
+) -> dict[str, int]:
+    """Return 1 for each page whose numbers rose beyond the noise between parses, -1 where they fell.
+
+    All new numbers must be above (below) all old ones. The gap between them must exceed `least`, the range of
+    the page between parses of one run, and the range that nine tenths of the pages stay within: three parses
+    alone show too little of the noise of one page.
+    """
+    pages = set.intersection(*(set(parse) for parse in (*old, *new)))
+    before, now = ({s: [parse[s] for parse in side] for s in pages} for side in (old, new))
+    ranges = {s: max(max(of[s]) - min(of[s]) for of in (before, now)) for s in pages}
+    usual = sorted(ranges.values())[math.ceil(0.9 * len(ranges)) - 1] if ranges else 0.0
+    found = {}
+    for s in pages:
+        margin = max(least, ranges[s], usual)
+        rose, fell = min(now[s]) - max(before[s]) > margin, min(before[s]) - max(now[s]) > margin
+        if rose or fell:
+            found[s] = 1 if rose else -1
+    return found
+
+
+def _medians(parses: Sequence[Mapping[str, Counter[str]]], pages: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Return page to the number of its errors by type, the lower median over parses."""
+    found = {}
+    for s in pages:
+        types = {kind for parse in parses for kind in parse.get(s, ())}
+        medians = {kind: median_low(parse.get(s, {}).get(kind, 0) for parse in parses) for kind in types}
+        if own := {kind: n for kind, n in medians.items() if n}:
+            found[s] = own
+    return found
+
+
+def scores_by_parse(
+    recipe: PageProtocol, old: GateSide, new: GateSide, comparison: Comparison, parser: str
+) -> tuple[ParseScores, ParseScores] | None:
+    """Return for each parse of both runs page to its primary score, negative where lower is better; None if
+    each page was parsed once.
+    """
+    sides = old.parses_of(parser), new.parses_of(parser)
+    if len(sides[0]) == len(sides[1]) == 1:
+        return None
+    sign = 1 if comparison.info(comparison.primary.figure).higher_is_better else -1
+    found: list[ParseScores] = []
+    for side, other in ((sides[0], new), (sides[1], old)):
+        found.append([])
+        for parse in side:
+            sums = sums_of_parse(recipe, parse.tables, other.tables)
+            figure = next(f for f in sums if f.info.name == comparison.primary.figure)
+            values = zip(figure.samples, figure.page_values(parser), strict=True)
+            found[-1].append({s: sign * float(value) for s, value in values if math.isfinite(value)})
+    return found[0], found[1]
 
 
 def _empty(side: GateSide, parser: str, samples: Sequence[str]) -> list[str]:
@@ -303,10 +411,10 @@ def regression_checks(
     yield from _lost_table_checks(old, new, limits, parser, left_out)
     if not limits.regressions:
         return
-    gains = {s: gain for s, gain in changes.gains.items() if s not in left_out and abs(gain) > MIN_CHANGE}
+    moved = {s: state for s, state in changes.by_score.items() if s not in left_out}
     if comparison.gain is not None:
-        down = [page for page in worse if gains.get(page.sample, 0.0) < 0]
-        n_up = len(gains) - len(down)
+        down = [page for page in worse if moved.get(page.sample, 0) < 0]
+        n_up = sum(state > 0 for state in moved.values())
         name = f"{comparison.info(comparison.primary.figure).label}: {WORSE}"
         passed, found = len(down) <= OFFSET * n_up, f"{len(down)} worse, {n_up} better"
         yield GateCheck(parser, name, passed, found, _BALANCE, () if passed else tuple(map(str, down)))
@@ -319,14 +427,13 @@ def _error_check(
 ) -> GateCheck:
     """Check each type of error: the pages on which it rose, against those on which it fell."""
     rose, fell = dict[str, list[str]](), Counter[str]()
-    for sample in sorted((changes.before.keys() | changes.now.keys()) - left_out):
-        before, now = changes.before.get(sample, {}), changes.now.get(sample, {})
-        state = changes.state(sample)
-        for kind in kinds:
-            more = now.get(kind.name, 0) - before.get(kind.name, 0)
-            if more > 0 and state < 0:
+    for kind in kinds:
+        moved = changes.by_type.get(kind.name, {})
+        for sample in sorted(moved.keys() - left_out):
+            # Only a page that got worse as a whole counts, and only one that got better makes up for it.
+            if moved[sample] < 0 and changes.state(sample) < 0:
                 rose.setdefault(kind.name, []).append(sample)
-            fell[kind.name] += more < 0 and state > 0
+            fell[kind.name] += moved[sample] > 0 and changes.state(sample) > 0
     over = [kind for kind in kinds if len(rose.get(kind.name, ())) > OFFSET * fell[kind.name]]
     words = [f"{kind.label.lower()} on {counted(len(rose[kind.name]), 'page')}" for kind in over]
     samples = sorted({sample for kind in over for sample in rose[kind.name]})
@@ -337,9 +444,13 @@ def _error_check(
 def _lost_table_checks(
     old: GateSide, new: GateSide, limits: GateLimits, parser: str, left_out: set[str]
 ) -> Checks:
-    """Check the true tables that were found before and are not found now: against a limit, or on balance."""
-    before, now, failing = old.found_tables(parser), new.found_tables(parser), new.failing(parser)
-    lost, gained, limit = sorted(before - now), sorted(now - before), limits.max_lost_tables
+    """Check the true tables that were found before, in every parse, and are not found now, in any: against a
+    limit, or on balance.
+    """
+    parses = [[parse.found_tables(parser) for parse in side.parses_of(parser)] for side in (old, new)]
+    (before, now), failing = (set.intersection(*side) for side in parses), new.failing(parser)
+    lost, gained = sorted(before.difference(*parses[1])), sorted(now.difference(*parses[0]))
+    limit = limits.max_lost_tables
     if limit is None:
         if not limits.regressions or not (before or now):
             return
@@ -390,15 +501,22 @@ def ratio_checks(old: GateSide, new: GateSide, limits: GateLimits, parser: str, 
 
 
 def worse_pages(
-    old: GateSide, new: GateSide, parser: str, comparison: Comparison, kinds: Sequence[ErrorKind]
+    new: GateSide,
+    parser: str,
+    comparison: Comparison,
+    changes: PageChanges,
+    kinds: Sequence[ErrorKind],
+    *,
+    with_repeats: bool = False,
 ) -> list[WorsePage]:
-    """List the pages that lost, the largest drop first, each with what changed in its errors or status."""
+    """List the pages that lost, the largest drop first, each with what changed in its errors or status. Those
+    of a run with several parses lost beyond noise.
+    """
     failing = new.failing(parser)
-    higher = comparison.info(comparison.primary.figure).higher_is_better
-    lost = [page for page in comparison.pages if (page.difference < 0) == higher]
-    if not lost:
-        return []
-    counts = [error_counts(side.errors, parser) for side in (old, new)]
+    lost = [page for page in comparison.pages if changes.gains[page.sample] < 0]
+    if with_repeats:
+        lost = [page for page in lost if changes.by_score.get(page.sample, 0) < 0]
+    counts = changes.before, changes.now
     why = {page.sample: failing.get(page.sample) or _why(counts, page.sample, kinds) for page in lost}
     return [WorsePage(parser, page.sample, page.b, page.a, why[page.sample]) for page in lost]
 
