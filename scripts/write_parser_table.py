@@ -9,6 +9,7 @@ from parsemark.errors import ParserError
 from parsemark.parsers.catalogue import builtin_scripts, get_parser, parser_names
 from parsemark.parsers.declaration import read_declaration
 from parsemark.parsers.environment import needs_lock, read_lock, write_lock
+from parsemark.parsers.npm import npm_lock_path, read_npm_packages
 from parsemark.parsers.parser import Parser
 from parsemark.specs import format_option
 
@@ -22,6 +23,8 @@ def unlocked(scripts: Iterable[Path]) -> Iterator[Path]:
         declaration = read_declaration(script)
         try:
             is_locked = bool(read_lock(script, declaration)) or not needs_lock(declaration)
+            if read_npm_packages(script, declaration) is not None:
+                is_locked = is_locked and npm_lock_path(script).is_file()
         except ParserError:
             is_locked = False
         if not is_locked:

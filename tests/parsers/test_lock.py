@@ -24,6 +24,7 @@ def name_of(requirement: str) -> str:
 def test_every_parser_is_locked(name: str) -> None:
     parser = get_parser(name)  # a stale lock would raise here
     declared = parser.declaration
+    assert bool(declared.info.npm) == bool(parser.npm and parser.npm.lock)
     if not needs_lock(declared):
         assert parser.lock == ()
         assert all("==" in d for d in declared.dependencies), "a complete list needs versions"

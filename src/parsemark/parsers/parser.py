@@ -14,6 +14,7 @@ from parsemark.parsers.environment import Environment, Progress
 from parsemark.parsers.fingerprint import fingerprint
 from parsemark.parsers.installation import NoWheelError
 from parsemark.parsers.needs import missing_needs, this_machine, without_wheels
+from parsemark.parsers.npm import NpmPackages, needs_of_npm
 from parsemark.parsers.weights import Bar, StoredWeights, Weights
 from parsemark.parsers.working_tree import Requirement, normal_name, resolve_requirement
 from parsemark.specs import OptionValue, Spec
@@ -74,6 +75,7 @@ class Parser:
     lock: tuple[str, ...] = ()  # all packages of its environment, where it has a lock
     version: str = ""  # of its own package, where one was asked for: see `parsemark.parsers.releases`
     threads: int = 1  # of its worker
+    npm: NpmPackages | None = None
     pins: StoredWeights = field(
         default_factory=StoredWeights
     )  # revisions and hashes of its weights, where they are known
@@ -113,7 +115,8 @@ class Parser:
         texts = tuple(requirement.text for requirement in found)
         trees = tuple(requirement.path for requirement in found if requirement.path is not None)
         asked = self.version.startswith("git:")  # whoever names a commit wants it to be built
-        return Environment(texts, declared.requires_python, declared.info.no_deps, trees, self.lock, asked)
+        no_deps = declared.info.no_deps
+        return Environment(texts, declared.requires_python, no_deps, trees, self.lock, asked, self.npm)
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
@@ -130,7 +133,7 @@ class Parser:
             for key, option in sorted(self.info.options.items())
             for need in option.needs_of(self.options[key])
         ]
-        return (*self.info.needs, *by_choice)
+        return (*self.info.needs, *by_choice, *needs_of_npm(self.declaration))
 
     @property
     def without_wheels(self) -> dict[str, list[str]]:

@@ -52,6 +52,12 @@ def own_package(parser: Parser) -> OwnPackage:
     one at all.
     """
     declared, wanted = parser.declaration, normal_name(parser.short_name)
+    if declared.info.npm:
+        listed = ", ".join(declared.info.npm)
+        raise UsageError(
+            f"Parser {parser.short_name!r} uses {listed} of npm, whose version cannot be chosen in a name. "
+            "Copy its script and list another version there."
+        )
     trees = [requirement.path for requirement in parser.requirements]
     names = [
         _parted(text)[0] or (package_name(tree) if tree else None) or text
