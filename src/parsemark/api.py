@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parsemark.errors import UsageError, require_known
+from parsemark.errors import ParserError, UsageError, require_known
 
 LOG = logging.getLogger("parsemark")
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from parsemark.engine.events import Events
     from parsemark.engine.parsing.parse import ParseOptions
     from parsemark.engine.verify_bundle import Verification as Verification
+    from parsemark.parsers.parser import Parser
     from parsemark.protocols import Figure as Figure
     from parsemark.protocols import Summary as Summary
     from parsemark.protocols.document.component_scores import TaskResult
@@ -238,6 +239,8 @@ def parse(
         specs = list(DEFAULT_PARSERS)
     chosen = usable_parsers(specs, get_parser, LOG.warning if events is None else events.note)
     folder = run_folder(out, loaded)
+    if not folder.exists() or overwrite:
+        _require_one_usable(chosen)
     if overwrite:
         RunFolder.remove(folder)
     if options.repeats > 1:
@@ -247,6 +250,14 @@ def parse(
         parse_corpus(RunFolder.of(run).repeat(number), loaded, chosen, options, events)
     add_made_of_others(run, made, [parser.name for parser in chosen])
     return run
+
+
+def _require_one_usable(parsers: Sequence[Parser]) -> None:
+    """Refuse a run that no parser can start, instead of failing its pages one by one."""
+    states = [(parser.name, parser.state()) for parser in parsers]
+    if states and all(state.kind == "missing" for _, state in states):
+        reasons = "; ".join(f"{name}: {state}" for name, state in states)
+        raise ParserError(f"No parser of this run can be used here. {reasons}.")
 
 
 def default_protocols(corpus: Corpus) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parsemark import api
-from parsemark.errors import ParserError, UsageError, require_known
+from parsemark.errors import ParsemarkError, ParserError, UsageError, require_known
 from parsemark.extras import DISTRIBUTIONS, EXTRAS, Installed, is_installed
 from parsemark.specs import own_plugins
 
@@ -218,6 +218,28 @@ def parsers_install(
                 failed.append(parser.name)
                 tell(label, str(error))
         return failed
+
+
+def absent_weights(names: Sequence[str]) -> dict[str, str]:
+    """Return licence and size of the weights that consent alone would download, by parser."""
+    from parsemark.parsers import get_parser
+
+    by_parser = {}
+    for name in names:
+        try:
+            parser = get_parser(name)
+        except ParsemarkError:
+            continue  # not the spec of one parser: the command that uses it says so
+        if parser.weights is not None and parser.weights.to_fetch:
+            by_parser[parser.name] = parser.weights.to_fetch
+    return by_parser
+
+
+def allow_downloads() -> None:
+    """Let this process, and those that it starts, download weights, as `--yes` does."""
+    from parsemark.parsers.weights import FETCH
+
+    os.environ[FETCH] = "1"
 
 
 @contextmanager

@@ -114,30 +114,40 @@ def test_what_it_installs_is_there_and_pinned() -> None:
     assert version == project["version"]
 
 
-def test_several_parsers_a_baseline_that_is_uploaded_and_committed_and_a_badge_that_fails(
+def test_several_parsers_with_a_badge_and_a_baseline_that_are_uploaded_and_committed(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The badge's file is a folder: no badge, and the gate is passed all the same."""
+    """The badge shows the first parser, or the one that is named; without a badge the gate passes, too."""
     monkeypatch.delenv("GITHUB_HEAD_REF", raising=False)
     monkeypatch.setenv("GITHUB_REF_NAME", "main")
     shutil.copy(repository / "my_parser.py", repository / "other_parser.py")
-    (repository / "badge.svg").mkdir()
     remote = repository.parent / "remote.git"
     for command in (
         ["init", "-q", "--bare", "-b", "main", str(remote)], ["init", "-q", "-b", "main"],
         ["remote", "add", "origin", str(remote)],
     ):  # fmt: skip
         subprocess.run(["git", *command], cwd=repository, check=True)
-    parsers = "my_parser.py\n\nother_parser.py\n"
-    done = Runner(repository, parser=parsers, corpus="docs", limits="", update="true", commit="true").run()
+    given = {"parser": "other_parser.py\n\nmy_parser.py\n", "corpus": "docs", "limits": ""}
+    done = Runner(repository, **given, update="true", commit="true").run()
     assert done.code == 0, done.log
     assert "my_parser" in done.summary and "other_parser" in done.summary
-    assert "::warning::No badge" in done.log
+    assert "::warning::" not in done.log
+    assert "other_parser: " in (done.artifacts / "parsemark" / "badge.svg").read_text()
     manifest = ".parsemark/baseline/manifest.json"
     assert (done.artifacts / "parsemark-baseline" / manifest).is_file()
     show = ["git", "ls-tree", "-r", "--name-only", "main"]
     pushed = subprocess.run(show, cwd=remote, check=True, capture_output=True, text=True).stdout.split("\n")
-    assert manifest in pushed and "my_parser.py" not in pushed
+    assert {manifest, "badge.svg"} <= set(pushed) and "my_parser.py" not in pushed
+    for badge, badge_parser in (
+        ("other.svg", "my_parser"),
+        ("folder", "my_parser"),
+        ("wrong.svg", "unknown"),
+    ):
+        shutil.rmtree(repository / "runs")
+        (repository / "folder").mkdir(exist_ok=True)
+        named = Runner(repository, **given, badge=badge, **{"badge-parser": badge_parser}).run()
+        assert named.code == 0 and ("::warning::No badge" in named.log) == (badge != "other.svg"), named.log
+    assert "my_parser: " in (repository / "other.svg").read_text()
 
 
 def test_each_branch_may_have_its_own_baseline(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -210,7 +210,7 @@ def test_a_file_of_the_folder_runs_its_own_scripts_after_one_question(
     invoke("--config", str(path), "bench")
     assert len(run) == 2
 
-    monkeypatch.setattr("parsemark.cli.trust._can_ask", lambda: True)
+    monkeypatch.setattr("parsemark.cli.trust.can_ask", lambda: True)
     assert isinstance(CliRunner().invoke(app, ["bench"], input="n\n").exception, UsageError)
     assert len(run) == 2
     CliRunner().invoke(app, ["bench"], input="y\n")

@@ -17,6 +17,8 @@ from tests.parsers.hub import COMMIT, Hub, serving
 from tests.parsers.scripts import WORKING
 from typer.testing import CliRunner
 
+import parsemark as pm
+from parsemark.cli import running
 from parsemark.cli.main import app
 from parsemark.errors import ParserError
 from parsemark.parsers import Parser, WorkerSession, get_parser
@@ -392,6 +394,25 @@ def test_install_fetches_and_says_so(hub: Hub, tmp_path: Path, monkeypatch: pyte
     done = CliRunner().invoke(app, ["parsers", "install", script])
     assert done.exit_code == 0, done.output
     assert "fetching hf:someone/small@main" in done.output and "small: ready" in done.output
+
+
+def test_a_run_that_no_parser_can_start_is_refused_and_a_terminal_is_asked(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parser_in(tmp_path)
+    monkeypatch.delenv(FETCH)
+    command = ["bench", str(write(tmp_path / "a.pdf")), "--parser", str(tmp_path / "small.py")]
+    command += ["--out", str(tmp_path / "run"), "--no-score"]
+    refused = CliRunner().invoke(app, command)
+    assert str(refused.exception).startswith("No parser of this run can be used here. small: missing weights")
+    assert not (tmp_path / "run").exists() and "failed on every page" not in refused.output
+    monkeypatch.setattr(running, "can_ask", lambda: True)
+    declined = CliRunner().invoke(app, command, input="n\n")
+    assert "Weights to download: small (MIT, size unknown). Download them now?" in declined.output
+    assert declined.exit_code != 0 and hub.asked == []
+    done = CliRunner().invoke(app, command, input="y\n")
+    assert done.exit_code == 0, done.output
+    assert [record.status for record in pm.Run.open(tmp_path / "run").records()] == ["ok"]
 
 
 def write(path: Path) -> Path:

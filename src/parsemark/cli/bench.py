@@ -75,6 +75,7 @@ def bench(
     Example: parsemark bench --protocol "tables(match=content,rank_by=teds)"
     """
     console = running.result_console(as_json=as_json)
+    running.offer_weights(parsers)
     with running.stoppable(console) as events:
         loaded = running.load(corpus_too or corpus, strict=strict)
         run = opt.fill(api.bench, locals(), corpus=loaded)
@@ -135,6 +136,7 @@ def try_file(
 
     if not file.is_file():
         raise UsageError(f"{file} is not a file; give one document. For a folder: parsemark choose {file}")
+    running.offer_weights(parsers)
     if parsers is not None and len(parsers) == 1 and (page := _one_page(pages)) is not None:
         print_trial(parsers[0], file, page, timeout_s)
         return

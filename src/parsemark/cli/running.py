@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from parsemark import api
+from parsemark import api, setup_calls
 from parsemark.cli.printing import is_quiet, plain_console, print_answer, say, say_json, warning
-from parsemark.plain_words import counted, unbroken
+from parsemark.plain_words import counted, unbroken, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -127,6 +127,22 @@ def load(spec: str, *, strict: bool | None = None) -> Corpus:
         remarks.append(f"{parts} of {spec} cannot be used.{hint}")
     say_remarks(remarks, plain_console(stderr=True))
     return corpus
+
+
+def can_ask() -> bool:
+    """Return whether somebody can answer a question."""
+    return sys.stdin.isatty()
+
+
+def offer_weights(parsers: Iterable[str] | None) -> None:
+    """Ask, on a terminal, whether to download the weights that parsers lack."""
+    if not can_ask():
+        return
+    absent = setup_calls.absent_weights([*(parsers or ())])
+    if absent:
+        named = "; ".join(f"{name} ({weights})" for name, weights in absent.items())
+        if typer.confirm(f"Weights to download: {visible(named)}. Download them now?", err=True):
+            setup_calls.allow_downloads()
 
 
 @contextlib.contextmanager

@@ -1,10 +1,10 @@
 """Whether the parsers that a `parsemark.toml` brings may be run: the user is asked once, as editors do."""
 
-import sys
 from pathlib import Path
 
 import typer
 
+from parsemark.cli.running import can_ask
 from parsemark.config import SettingsFile
 from parsemark.errors import UsageError
 from parsemark.plain_words import visible
@@ -16,12 +16,8 @@ def require_trust(path: Path, settings: SettingsFile, *, is_given: bool) -> None
     if is_given or is_trusted(path, settings):
         return
     named = f"{path} runs code that came with it: {', '.join(scripts_of(settings))}."
-    if not _can_ask():
+    if not can_ask():
         raise UsageError(f"{named} If you trust it: parsemark --trust-config, or --config {path}.")
     if not typer.confirm(f"{visible(named)} Do you trust it?", err=True):
         raise UsageError(f"{path} is not trusted; nothing was run.")
     trust(path, settings)
-
-
-def _can_ask() -> bool:
-    return sys.stdin.isatty()

@@ -156,6 +156,14 @@ class Weights:
             return self.folder.name
         return json.dumps([[n, f.sha256] for e in self.record.sources for n, f in sorted(e.files.items())])
 
+    @property
+    def to_fetch(self) -> str | None:
+        """Return licence and size of what consent alone would fetch; None if nothing or more is needed."""
+        refused = not os.environ.get(ACCEPT) and any(source.restricted for source in self.sources)
+        if self.is_ready() or refused or os.environ.get(FETCH):
+            return None
+        return self._size_and_licence
+
     def what_is_missing(self) -> str | None:
         """Return why they cannot be used, and the remedy; None if they are here or may be fetched."""
         refused = [source for source in self.sources if source.restricted]

@@ -58,7 +58,7 @@ def install_usable(parser: Parser, progress: Progress | None = None) -> None:
     """
     state = parser.state()
     if state.kind == "missing":
-        raise ParserError(f"{parser.name} cannot be used: {state}.")
+        raise ParserError(f"{state}.")
     if state.kind == "installable":
         parser.install(progress)
 
