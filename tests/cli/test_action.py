@@ -138,15 +138,13 @@ def test_several_parsers_with_a_badge_and_a_baseline_that_are_uploaded_and_commi
     show = ["git", "ls-tree", "-r", "--name-only", "main"]
     pushed = subprocess.run(show, cwd=remote, check=True, capture_output=True, text=True).stdout.split("\n")
     assert {manifest, "badge.svg"} <= set(pushed) and "my_parser.py" not in pushed
-    for badge, badge_parser in (
-        ("other.svg", "my_parser"),
-        ("folder", "my_parser"),
-        ("wrong.svg", "unknown"),
-    ):
-        shutil.rmtree(repository / "runs")
-        (repository / "folder").mkdir(exist_ok=True)
-        named = Runner(repository, **given, badge=badge, **{"badge-parser": badge_parser}).run()
-        assert named.code == 0 and ("::warning::No badge" in named.log) == (badge != "other.svg"), named.log
+    (gate,) = (step for step in STEPS if step.get("id") == "gate")
+    (repository / "folder").mkdir()
+    for badge, badge_parser in (("other.svg", "my_parser"), ("folder", "my_parser"), ("no.svg", "unknown")):
+        done.values |= {"inputs.badge": badge, "inputs.badge-parser": badge_parser}
+        done.log = ""
+        done.shell(gate)
+        assert done.code == 0 and ("::warning::No badge" in done.log) == (badge != "other.svg"), done.log
     assert "my_parser: " in (repository / "other.svg").read_text()
 
 
