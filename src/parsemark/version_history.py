@@ -7,7 +7,8 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -156,7 +157,7 @@ def bisect(
     from parsemark.parsers import get_parser
     from parsemark.parsers.catalogue import with_version
     from parsemark.store import Run
-    from parsemark.verdicts.bisection import Probe, bisect_versions
+    from parsemark.verdicts.bisection import Probe, bisect_versions, jumps_by_reading
 
     if command is not None:
         parser = _known_or_package(parser)
@@ -183,7 +184,30 @@ def bisect(
         first = first or found
         return found
 
-    return bisect_versions(line, probe), None if command is not None else Run.open(folder)
+    answer = bisect_versions(line, probe)
+    if command is not None:
+        return answer, None
+    run = Run.open(folder)
+    if answer.first_bad is not None:
+        ends = answer.probe(answer.last_good), answer.probe(answer.first_bad)
+        outputs = _written_outputs(run, *names_of(parser, answer))
+        answer = replace(answer, is_reading=jumps_by_reading(*ends, outputs))
+    return answer, run
+
+
+def _written_outputs(run: Run, one: str, other: str) -> Iterator[tuple[str, str]]:
+    """Yield for each page what two parsers wrote: their text, or their raw output; empty where one failed."""
+    blobs = {(record.sample, record.parser): record.blob for record in run.records()}
+    for sample in sorted({sample for sample, _ in blobs}):
+        first, second = (_written(run, sample, name, blobs.get((sample, name))) for name in (one, other))
+        yield first, second
+
+
+def _written(run: Run, sample: str, parser: str, blob: str | None) -> str:
+    if blob is None:
+        return ""
+    text = run.prediction(sample, parser).text
+    return run.raw(blob).decode("utf-8", "replace") if text is None else text
 
 
 def names_of(parser: str, found: Bisection) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import validate
 from tests.authors.releases import make_releases, write_pages, write_worker_script
+from tests.packages import index_of_wheels, write_wheel
 from typer.testing import CliRunner
 
 from parsemark import version_history
@@ -17,7 +18,7 @@ from parsemark.cli.version_history import _show_both
 from parsemark.errors import UsageError
 from parsemark.report.history_page import bisection_words
 from parsemark.schemas import json_schemas
-from parsemark.verdicts.bisection import Probe, bisect_versions
+from parsemark.verdicts.bisection import Probe, bisect_versions, jumps_by_reading
 
 
 def tried_on(n: int, first_bad: int, skipped: frozenset[int] = frozenset()) -> tuple[object, list[int]]:
@@ -107,6 +108,7 @@ def test_a_planted_regression_among_forty_releases(workplace: Path) -> None:
     assert run is not None and len({r.parser for r in run.records()}) == found.n_tried
     words = bisection_words("mine.py", found, "s001")
     assert words.startswith("mine.py 1.23 broke s001 1.000 → ") and "good until 1.22" in words
+    assert not found.is_reading and "nearly equal" not in words
     backwards, _ = version_history.bisect("mine.py", "1.22", "1.24", corpus="corpus", out="again")
     assert backwards.first_bad == "1.23"
 
@@ -193,6 +195,47 @@ def test_a_mended_page_is_said_to_be_mended_by_the_later_release() -> None:
     found = bisect_versions(["1.5", "1.4", "1.3", "1.2", "1.1"], probe)
     words = bisection_words("p", found, "s1")
     assert words.startswith("p 1.3 mended s1 0.000 → 1.000: bad until 1.2; ")
+
+
+def test_a_jump_of_nearly_equal_outputs_is_one_of_their_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From 1.3 on the table is one line: other white space, and no table is read."""
+    wheels = index_of_wheels(tmp_path, monkeypatch)
+    for number in range(1, 5):
+        table = "f'| {text.split()[1]} | page 1 |\\n|---|---|\\n| 1 | 2 |\\n'"
+        source = f"def read(text):\n    table = {table}\n"
+        joined = "' '.join(table.split())" if number >= 3 else "table"
+        write_wheel(wheels, "tabler", f"1.{number}", f"{source}    return {joined}\n")
+    write_pages(tmp_path / "corpus", 2)
+    script = write_worker_script(tmp_path)
+    text = script.read_text().replace('["cells"]', '["markdown"]').replace("elements_output,", "text_output,")
+    before, _, _ = text.partition("    return elements_output")
+    call = '    return text_output("markdown", tabler.read(Path(pdf).read_text()))\n\nserve(parse)\n'
+    script.write_text(before + call)
+    monkeypatch.chdir(tmp_path)
+    found, _ = version_history.bisect("mine.py", "1.1", "1.4", corpus="corpus", page="s001")
+    assert (found.last_good, found.first_bad, found.is_reading) == ("1.2", "1.3", True)
+    said = "nearly equal, so the change of the score comes from how the output is read."
+    assert bisection_words("mine.py", found, "s001").endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("bad", "output", "is_reading"),
+    [
+        (0.2, "x" * 500, True),
+        (0.2, "x \n" * 500, True),
+        (0.2, "x" * 499 + "y", True),
+        (0.2, "x" * 480 + "y" * 20, False),
+        (0.2, "", False),
+        (0.85, "x" * 500, False),
+        (None, "x" * 500, False),
+    ],
+)
+def test_what_counts_as_nearly_equal(bad: float | None, output: str, is_reading: bool) -> None:
+    good = Probe("1", "good", 0.9)
+    outputs = [("same", "same"), ("x" * 500, output)]
+    assert jumps_by_reading(good, Probe("2", "bad", bad), outputs) is is_reading
 
 
 def test_with_a_command_any_package_can_be_bisected(workplace: Path) -> None:

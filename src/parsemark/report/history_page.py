@@ -173,7 +173,7 @@ def history_markdown(history: History, width: int | None = None) -> str:
 
 
 def bisection_words(parser: str, found: Bisection, what: str) -> str:
-    """Return the result in one line, and its evidence in the next."""
+    """Return the result in one line, and its evidence in the next, or the next two."""
     if found.first_bad is None:
         first, last = found.versions[0], found.versions[-1]
         same = f"{parser}: {last} is as good as {first} in {what}."
@@ -186,9 +186,15 @@ def bisection_words(parser: str, found: Bisection, what: str) -> str:
     between = f" (or one of {', '.join(found.unknown)}, which cannot be used here)" if found.unknown else ""
     tried = f"{found.n_tried} of {len(found.versions)} versions tried"
     did, was = ("mended", "bad") if is_mended else ("broke", "good")
+    reading = ""
+    if found.is_reading:
+        reading = (
+            "\nThe outputs of both are nearly equal, so the change of the score comes from how the output is "
+            "read."
+        )
     return (
         f"{parser} {after.version} {did} {what}{values}{between}: {was} until {before.version}; {tried}.\n"
-        f"{found.step_words()}"
+        f"{found.step_words()}{reading}"
     )
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from rapidfuzz.distance import Indel
 
 from parsemark.errors import UsageError
 from parsemark.plain_words import counted, rounded
 
 ALIKE = 1e-9
+_JUMP = 0.1  # of a score; outputs that are nearly equal may differ in one number, which costs less
+_NEARLY_EQUAL = 0.99  # likeness of characters other than white space
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ class Bisection:
     probes: tuple[Probe, ...]  # in the order in which they were tried
     last_good: str
     first_bad: str | None  # None where the bad one is as good as the good one
+    is_reading: bool = False  # the score of the two jumps, while what they wrote is nearly equal
 
     @property
     def tried(self) -> list[Probe]:
@@ -83,6 +88,16 @@ class Bisection:
         tried = sorted(self.tried, key=lambda probe: self.versions.index(probe.version))
         seen = ", ".join(f"{p.version} {p.state if p.value is None else rounded(p.value)}" for p in tried)
         return f"Not one step: {seen}. `parsemark history` shows every version."
+
+
+def jumps_by_reading(good: Probe, bad: Probe, outputs: Iterable[tuple[str, str]]) -> bool:
+    """Return whether the score jumps although the outputs, a pair for each page, are nearly equal."""
+    if good.value is None or bad.value is None or abs(good.value - bad.value) < _JUMP:
+        return False
+    return all(
+        one == other or Indel.normalized_similarity(one, other, score_cutoff=_NEARLY_EQUAL) > 0
+        for one, other in (("".join(a.split()), "".join(b.split())) for a, b in outputs)
+    )
 
 
 def bisect_versions(versions: Sequence[str], probe: Callable[[str], Probe]) -> Bisection:
