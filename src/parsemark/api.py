@@ -544,8 +544,8 @@ def compare(
     """Compare two parsers of a run, or a run with an older one.
 
     Args:
-        run: The run; or the old run, where `first` is the new one.
-        first: A parser of the run, or the new run.
+        run: The run; the new one of two.
+        first: A parser of the run, or the older run.
         second: The parser to compare it with.
         old: The older run.
         protocol: Protocol to report; by default the run's first.
@@ -570,7 +570,7 @@ def compare(
             f"{first} is a parser of {opened.path}: give a second parser to compare it with. The run has "
             f"{others}."
         )
-    return compare_runs(opened, open_run(first), protocol)
+    return compare_runs(open_run(first), opened, protocol)
 
 
 def gate(

@@ -60,6 +60,8 @@ class UnknownNameError(UsageError):
             hint = f" There {'are' if len(names) > 1 else 'is'}: {', '.join(names)}." if is_few else ""
             if kind in ("metric", "corpus", "protocol", "judge"):
                 hint = " If another package brings it, install that package here."
+        if kind == "judge" and not self.nearest:
+            hint = f" For a model behind an API: openai(model={name})."
         if (meant := _MEANT.get((kind, name.lower()))) is not None:
             hint = f" Write {meant}."
         super().__init__(f"Unknown {kind} {name!r}.{hint}")

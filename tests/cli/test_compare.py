@@ -100,7 +100,7 @@ def test_a_run_equals_itself(runs: tuple[Run, Run]) -> None:
 
 
 def test_a_significant_drop_fails_and_names_the_parser(runs: tuple[Run, Run]) -> None:
-    command = ["compare", str(runs[0].path), str(runs[1].path), "--fail-below", "-0.01"]
+    command = ["compare", str(runs[1].path), str(runs[0].path), "--fail-below", "-0.01"]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 1
     assert result.output.startswith("**1 significant drop, 1 below -0.01.**")
@@ -115,15 +115,26 @@ def test_a_drop_is_said_whether_or_not_it_is_allowed(
     runs: tuple[Run, Run], flags: tuple[str, ...], head: str
 ) -> None:
     """The first line must not deny what the table below it shows; every sign is that of new minus old."""
-    result = CliRunner().invoke(app, ["compare", str(runs[0].path), str(runs[1].path), *flags])
+    result = CliRunner().invoke(app, ["compare", str(runs[1].path), str(runs[0].path), *flags])
     assert result.exit_code == 0 and result.output.startswith(f"{head}\n")
     words = next(line for line in result.output.splitlines() if " is worse than " in line)
     assert words.startswith("first (new) is worse than first (old): ") and "difference −0." in words
     assert f"--old {runs[0].path}" in result.output
 
 
+def test_the_older_run_stands_behind_the_newer_one_or_behind_old(runs: tuple[Run, Run]) -> None:
+    """`compare A B` took A as the old run, and `compare A --old B` as the new one: verdicts were turned."""
+    new, old = str(runs[1].path), str(runs[0].path)
+    for command in ("compare", "gate"):
+        behind, named = (
+            CliRunner().invoke(app, [command, new, *other]) for other in ((old,), ("--old", old))
+        )
+        assert behind.output == named.output
+        assert (behind.exit_code, named.exit_code) == ((0, 0) if command == "compare" else (1, 1))
+
+
 def test_a_small_or_allowed_drop_passes(runs: tuple[Run, Run]) -> None:
-    command = ["compare", str(runs[0].path), str(runs[1].path)]
+    command = ["compare", str(runs[1].path), str(runs[0].path)]
     assert CliRunner().invoke(app, command).exit_code == 0
     assert CliRunner().invoke(app, [*command, "--fail-below", "-0.9"]).exit_code == 0
 

@@ -12,9 +12,12 @@ from types import NoneType
 from typing import Any
 
 import pytest
+from tests.parsers.pages import write_page
+from typer.testing import CliRunner
 
 import parsemark.cli
 from parsemark.cli import main
+from parsemark.errors import UsageError
 
 ROOT = Path(parsemark.cli.__file__).parent
 
@@ -91,3 +94,35 @@ def test_a_command_that_is_stopped_while_it_begins_says_nothing(
     with pytest.raises(SystemExit) as caught:
         main.run()
     assert caught.value.code == 130 and capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (["report.pdf"], "parsemark try report.pdf"),
+        (["report.pdf"], "parsemark check report.pdf OUTPUT"),
+        (["pages"], "parsemark bench pages"),
+        (["a run"], "parsemark report 'a run'"),
+        (["bench", "--metric", "teds"], 'Write --protocol "tables(metrics=NAME)".'),
+        (["gate", "x", "--against=y"], "Write --old."),
+        (["score", "report.md", "report.pdf"], "parsemark check DOCUMENT.pdf report.md"),
+        (["pairs", "report.md", "report.md", "--judge", "gpt-4o"], "openai(model=gpt-4o)"),
+    ],
+)
+def test_a_first_guess_is_answered_with_the_command_that_is_meant(
+    words: list[str], answer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_page(tmp_path / "report.pdf")
+    (tmp_path / "report.md").write_text("| a |\n|---|\n| b |\n")
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "a run").mkdir()
+    (tmp_path / "a run" / "manifest.json").write_text("{}")
+    refused = CliRunner().invoke(main.app, words)
+    assert isinstance(refused.exception, UsageError) and answer in str(refused.exception)
+
+
+def test_an_option_that_a_command_has_is_not_taken_for_another(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["choose", "--threshold"], ["bench", "--nonsense"], ["nonsense"]):
+        refused = CliRunner().invoke(main.app, words)
+        assert refused.exit_code == 2 and isinstance(refused.exception, SystemExit)

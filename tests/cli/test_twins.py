@@ -24,6 +24,7 @@ COMMAND_ONLY = {
     "as_csv": "prints; in Python the rows are there",
     "browser": "opens a browser",
     "corpus_too": "another spelling of CORPUS",
+    "old_too": "another spelling of --old",
     "bench report": "`build_report(run)` in Python",
     "bench cpu_hour_usd": "of the printed verdict; `api.verdict(run, cpu_hour_usd=…)` in Python",
     "score task": "another kind of result: `score_task` in Python",

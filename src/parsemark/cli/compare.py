@@ -21,10 +21,7 @@ def compare(
     run: opt.RunArgument,
     first: Annotated[
         str | None,
-        Argument(
-            help="First parser to compare. Or a second run, to compare it as the new one with RUN as the old "
-            "one."
-        ),
+        Argument(help="First parser to compare. Or an older run, as with --old."),
     ] = None,
     second: Annotated[str | None, Argument(help="Second parser.")] = None,
     *,
@@ -59,8 +56,7 @@ def compare(
     elif second is not None and old is None:
         answer(text.parsers_text(api.open_run(run), found, protocol, slices=is_verbose()))
     else:
-        older, newer = (old, run) if old is not None else (run, Path(str(first)))
-        both = api.open_run(older), api.open_run(newer)
+        both = api.open_run(old or Path(str(first))), api.open_run(run)
         answer(text.two_runs_text(*both, found, fail_below, slices=is_verbose()))
     if fail_below is not None and found.drops(fail_below):
         raise typer.Exit(1)
@@ -68,6 +64,7 @@ def compare(
 
 def gate(
     run: opt.RunArgument,
+    old_too: opt.OldToo = None,
     *,
     old: opt.Old = None,
     minimum: Annotated[
@@ -147,6 +144,7 @@ def gate(
     from parsemark.report.comparison_text import gate_annotations, gate_junit, gate_markdown, report_link
     from parsemark.report.worst_page_pictures import write_worst_pages
 
+    old = old or old_too
     if old is not None and save is not None and not old.exists():
         typer.echo(f"The baseline {old} does not exist yet: only fixed limits are checked.", err=True)
     if wrong := [path for path in outs or () if path.suffix not in (".md", ".xml")]:

@@ -6,6 +6,7 @@ import errno
 import io
 import itertools
 import os
+import shlex
 import shutil
 import sys
 import textwrap
@@ -18,7 +19,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer import Option
 
-from parsemark import __version__
+from parsemark import __version__, api
 from parsemark.cli import (
     bench,
     bundle,
@@ -70,10 +71,40 @@ class Root(Commands):
                 rest.append(word)
         return super().parse_args(ctx, [*front, *rest, *args[end:]])
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Answer a path in the place of a command with the commands that take it."""
+        path = Path(args[0])
+        if args[0] not in self.commands and path.exists():
+            name = shlex.quote(args[0])
+            uses = _USES["run" if _is_run(path) else "folder" if path.is_dir() else "file"]
+            commands = "; or ".join(f"{why}: parsemark {use.format(name)}" for why, use in uses.items())
+            raise UsageError(f"{path} is not a command. {commands}")
+        return super().resolve_command(ctx, args)
+
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names in the order of the help."""
         order = [name for commands in COMMANDS.values() for name in commands]
         return sorted(super().list_commands(ctx), key=order.index)
+
+
+_USES = {
+    "run": {"To write its report": "report {}", "to score it again": "score {}"},
+    "folder": {
+        "To run parsers on its documents": "bench {}",
+        "to describe it as a corpus": "corpus info {}",
+        "to make one page of the runs in it": "report {}",
+    },
+    "file": {
+        "To run all installed parsers on it": "try {}",
+        "to run parsers on it and score them": "bench {}",
+        "to compare an output with it": "check {} OUTPUT",
+    },
+}
+"""What people want who write a path for a command."""
+
+
+def _is_run(path: Path) -> bool:
+    return (path / api.MANIFEST).is_file()
 
 
 app = typer.Typer(

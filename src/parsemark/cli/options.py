@@ -11,9 +11,28 @@ from typing import Annotated, Any, TypeVar
 from typer import Argument, Option
 from typer.core import TyperCommand, TyperGroup
 
+from parsemark.errors import UsageError
+
 _WHOLE_SENTENCE = 200
 EXAMPLE = "Example: "
 ANYWHERE = "Also, as for every command (see parsemark --help): -q, -v, -y, --allow-local-builds, --config."
+
+
+_MEANT = {
+    "--metric": '--protocol "tables(metrics=NAME)"',
+    "--metrics": '--protocol "tables(metrics=NAME)"',
+    "--match": '--protocol "tables(match=content)"',
+    "--rank-by": '--protocol "tables(rank_by=NAME)"',
+    "--against": "--old",
+    "--baseline": "--old",
+    "--output": "--out",
+    "--parsers": "--parser",
+    "--protocols": "--protocol",
+    "--timeout": "--timeout-s",
+    "--jobs": "--workers",
+    "--threshold": "--max-drop",
+}
+"""What people mean who write an option of other tools."""
 
 
 class Command(TyperCommand):
@@ -22,6 +41,16 @@ class Command(TyperCommand):
     In a docstring, paragraphs that begin with `Example: ` are examples, and paragraphs whose lines begin with
     `- NAME: ` are lists.
     """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Name the option that is probably meant by an unknown one."""
+        names = {name for parameter in self.params for name in parameter.opts}
+        for word in args[: args.index("--") if "--" in args else len(args)]:
+            option = word.partition("=")[0]
+            meant = _MEANT.get(option)
+            if meant and option not in names and meant.partition(" ")[0] in names:
+                raise UsageError(f"No such option: {option}. Write {meant}.")
+        return super().parse_args(ctx, args)
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         """Write the docstring without its examples."""
@@ -152,6 +181,8 @@ Protocol = Annotated[
     str | None, Option("--protocol", help="Protocol whose scores are used.", show_default="the run's first")
 ]
 Old = Annotated[Path | None, Option("--old", help="Older run to compare with.")]
+# A second run may also stand behind the first one.
+OldToo = Annotated[Path | None, Argument(hidden=True, metavar="OLD")]
 Json = Annotated[
     bool, Option("--json", help="Print the result as JSON. `parsemark list schemas` lists the formats.")
 ]

@@ -75,7 +75,9 @@ def history(
 
 def bisect(
     parser: Parser,
+    corpus: opt.CorpusArgument = api.CORPUS,
     *,
+    corpus_too: opt.CorpusToo = None,
     good: Annotated[str, Option(help="A release or commit known to be good.")],
     bad: Annotated[str, Option(help="A release or commit known to be bad.")],
     page: Annotated[str | None, Option(help="Page to compare.", show_default="all")] = None,
@@ -92,7 +94,6 @@ def bisect(
     repo: Annotated[
         Path | None, Option(help="Search the commits of this repository; it is not modified.")
     ] = None,
-    corpus: opt.Corpus = api.CORPUS,
     drop: Annotated[float, Option(min=0, help="Largest drop in the score that still counts as good.")] = 0.0,
     protocol: Annotated[str | None, Option(help="Protocol of the score.", show_default="tables")] = None,
     out: Annotated[
@@ -112,6 +113,7 @@ def bisect(
     from parsemark.cli.progress import progress_for
     from parsemark.report.history_page import bisection_words
 
+    corpus = corpus_too or corpus
     with progress_for(Console(stderr=True)) as events:
         found, run = opt.fill(version_history.bisect, locals())
     what = "the command" if command is not None else page or "the corpus"
