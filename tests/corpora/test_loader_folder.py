@@ -481,3 +481,21 @@ def test_of_two_pdfs_that_look_alike_each_has_its_own_truth(tmp_path: Path) -> N
         assert sample.truth and sample.truth.tables[0].table
         text = sample.truth.tables[0].table.text_rows()[0][0]
         assert unicodedata.is_normalized(text, sample.document)
+
+
+def test_a_folder_that_vanishes_while_files_are_listed_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from parsemark.corpora.loaders import folder
+
+    make_pdf(tmp_path / "a.pdf")
+    (tmp_path / "gone").mkdir()
+    scandir = os.scandir
+
+    def scan(path: object) -> object:
+        if str(path).endswith("gone"):
+            raise FileNotFoundError(path)
+        return scandir(path)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(os, "scandir", scan)
+    assert [p.name for p in folder._files(tmp_path, [], deep=True)] == ["a.pdf"]

@@ -20,6 +20,7 @@ A file that cannot be used costs itself: the page that it was for has no truth. 
 PDF than the one it lies beside.
 """
 
+import os
 import re
 import shlex
 import unicodedata
@@ -213,7 +214,7 @@ def _unknown(samples: Sequence[Sample]) -> Remark | None:
 def _files(root: Path, remarks: list[Remark], *, deep: bool) -> Iterator[Path]:
     """Yield the files of the folder, and if `deep` those below it; links that lead out are not followed."""
     inside = root.resolve()
-    for path in sorted(root.rglob("*") if deep else root.iterdir()):
+    for path in sorted(_below(root) if deep else root.iterdir()):
         if not is_storable(path):
             remarks.append(unstorable(path, root))
         elif not path.resolve().is_relative_to(inside):
@@ -221,6 +222,12 @@ def _files(root: Path, remarks: list[Remark], *, deep: bool) -> Iterator[Path]:
             remarks.append(Remark(where, "leads outside the corpus folder. Copy the file into it."))
         elif path.is_file():
             yield path
+
+
+def _below(root: Path) -> Iterator[Path]:
+    """Yield all files and folders below; unlike `rglob`, go on if one vanishes meanwhile."""
+    for folder, folders, files in os.walk(root):
+        yield from (Path(folder, name) for name in (*folders, *files))
 
 
 def _is_pdf(path: Path) -> bool:
