@@ -1,10 +1,12 @@
 """The examples in the benchmarks' pages, computed by the product: what a page prints is what comes out."""
 
+import json
 from pathlib import Path
 
 import pytest
 from rapidfuzz.fuzz import partial_ratio
 
+import parsemark
 from parsemark_boards.docling_eval.measures import table_teds, text_scores
 from parsemark_boards.dp_bench.protocol import both_teds, raw_nid
 from parsemark_boards.dp_bench.truth import first_tree
@@ -14,6 +16,7 @@ from parsemark_boards.olmocr.text import is_like, limit
 from parsemark_boards.opendataloader.protocol import page_scores
 from parsemark_boards.parsebench.protocol import group_scores
 from parsemark_boards.parsebench.tables import table_metrics
+from parsemark_boards.pulsebench.tlag import text_likeness, tlag
 from parsemark_boards.rd_tablebench.protocol import read_grid, similarity
 from parsemark_boards.score_bench.protocol import cct, table_scores, token_shares
 
@@ -22,9 +25,9 @@ TABLE = "<table><tr><td>a</td><td>bcd</td></tr><tr><td>1</td><td>2</td></tr></ta
 ALTERED = TABLE.replace("bcd", "bcx").replace("2", "3")
 
 
-def printed(page: str, *values: float | None, digits: int = 4) -> None:
+def printed(page: str, *values: float | None, digits: int = 4, head: str = "**Formula.**") -> None:
     """Hold that the formula of a page prints each of these values."""
-    (formula,) = (part for part in (DOCS / f"{page}.md").read_text().split("\n\n") if "**Formula.**" in part)
+    (formula,) = (part for part in (DOCS / f"{page}.md").read_text().split("\n\n") if head in part)
     for value in values:
         assert value is not None and f"{value:.{digits}f}".rstrip("0").rstrip(".") in formula, (page, value)
 
@@ -97,3 +100,35 @@ def test_parsebench() -> None:
     assert (tables["grits_con"], tables["table_record_match"]) == (0.75, 0.5)
     printed("parsebench", tables["grits_trm_composite"], digits=3)
     printed("parsebench", group_scores([("is_bold", 1.0), ("is_bold", 0.0)])["text_styling"])
+
+
+def test_pulsebench() -> None:
+    altered = TABLE.replace("bcd", "bcx")
+    printed("pulsebench-tab", text_likeness("bcd", "bcx"), tlag(TABLE, altered).score)
+    assert tlag(TABLE, altered).true_edges == 4
+
+
+def test_omnidocbench(tmp_path: Path) -> None:
+    text, outputs = "The net income is 9 today.", tmp_path / "outputs"
+    outputs.mkdir()
+    blocks = [
+        {"category_type": "text_block", "text": text, "order": 1},
+        {"category_type": "table", "html": TABLE, "order": 2},
+    ]
+    polys = ([0, y, 9, y, 9, y + 8, 0, y + 8] for y in (0, 9))
+    dets = [
+        {"anno_id": k, "ignore": False, "poly": poly, **of}
+        for k, (poly, of) in enumerate(zip(polys, blocks, strict=True))
+    ]
+    info = {"image_path": "p.jpg", "width": 600, "height": 800, "page_no": 0, "page_attribute": {}}
+    page = {"layout_dets": dets, "page_info": info, "extra": {"relation": []}}
+    (tmp_path / "o.json").write_text(json.dumps([page]))
+    (outputs / "p.md").write_text(f"{text.replace('is', 'was')}\n\n{TABLE.replace('bcd', 'bcx')}\n")
+    profiles = [f"document(profile={name})" for name in ("v1.6", "v1.7")]
+    corpus, out = f"omnidocbench:{tmp_path / 'o.json'}", tmp_path / "run"
+    run = parsemark.score(outputs, corpus, name="p", out=out, protocols=profiles)
+    found, later = (run.summary(spec).parsers["p"] for spec in run.protocols)
+    names = ("text_edit", "teds", "overall_without_cdm")
+    printed("omnidocbench", *(found[name].value for name in names), head="**Example**")
+    printed("omnidocbench", found["order_edit"].value, later["order_edit"].value, head="**Example**")
+    assert (found["order_edit"].value, later["order_edit"].value) == (0.5, 0)
