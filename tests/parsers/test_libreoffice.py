@@ -2,7 +2,6 @@
 
 import json
 import runpy
-import shutil
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +10,7 @@ import pytest
 from tests.parsers.pages import write_page
 
 from parsemark.errors import ParserError
-from parsemark.parsers import get_parser
+from parsemark.parsers import get_parser, needs
 from parsemark.parsers.parser import WORKERS
 from parsemark.parsers.trial import require_usable, try_parser
 
@@ -42,13 +41,30 @@ def test_without_libreoffice_one_line_names_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(needs, "held_by_confinement", tuple)
     hint = r"^libreoffice cannot run here\. Missing: libreoffice \(apt install libreoffice-writer-nogui\)\.$"
     with pytest.raises(ParserError, match=hint):
         require_usable(get_parser("libreoffice"))
 
 
+@pytest.mark.parametrize(
+    ("held", "is_refused"),
+    [
+        (("Landlock 7", "filter of system calls"), True),
+        (("Landlock 7", "filter of system calls", "namespaces of users, mounts, IPC and network"), False),
+        ((), False),
+    ],
+)
+def test_what_the_confinement_refuses_without_namespaces_is_listed(
+    held: tuple[str, ...], is_refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(needs, "held_by_confinement", lambda: held)
+    state = str(get_parser("libreoffice").state())
+    assert ("namespaces (the confinement refuses it a socket: allow user namespaces" in state) == is_refused
+
+
 @pytest.mark.parsers
-@pytest.mark.skipif(shutil.which("soffice") is None, reason="needs LibreOffice")
+@pytest.mark.skipif(bool(get_parser("libreoffice").state().missing), reason="needs LibreOffice")
 def test_the_program_reads_a_page_confined(tmp_path: Path) -> None:
     trial = try_parser(get_parser("libreoffice"), write_page(tmp_path / "page.pdf"))
     assert trial.answer.output is not None

@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from parsemark.system.processes import held_by_confinement
+
 _VERSION_TIMEOUT_S = 20
 _VERSION_LIMIT = 2000
+_NO_NAMESPACES = "the confinement refuses it a socket: allow user namespaces without privileges"
 _MAX_FILES = 10_000
 
 
@@ -66,7 +69,8 @@ def missing_needs(
 ) -> tuple[str, ...]:
     """Return the unmet needs, each with its remedy.
 
-    A need is the name of a program in `PROGRAMS`, `env:NAME` (a variable: a key or an address) or
+    A need is the name of a program in `PROGRAMS`, `namespaces` (for what the confinement refuses without
+    them, such as sockets in /tmp), `env:NAME` (a variable: a key or an address) or
     `folder:NAME` (a variable that names a folder, as for weights). `weights` says in words what belongs into
     that folder, `weight_files` what must be there: paths below it, or patterns of them.
     """
@@ -88,9 +92,11 @@ def _what_is_missing(need: str, weights: str, weight_files: tuple[str, ...]) -> 
             return f"{name} (it is set to {value}, where there is no folder{wanted})"
         absent = [path for path in weight_files if next(folder.glob(path), None) is None]
         return f"{', '.join(absent)} in {folder} ({name}{wanted})" if absent else None
-    program = PROGRAMS.get(need)
-    if program is None:
-        return None if shutil.which(need) else f"{need} (put it on the PATH)"
+    if need == "namespaces":
+        held = held_by_confinement()  # nothing is refused where programs are not confined
+        has_them = not held or any(layer.startswith("namespaces") for layer in held)
+        return None if has_them else f"namespaces ({_NO_NAMESPACES})"
+    program = PROGRAMS.get(need) or Program(need, "put it on the PATH")
     return None if shutil.which(program.executable) else f"{need} ({program.install})"
 
 

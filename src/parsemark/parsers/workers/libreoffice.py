@@ -5,7 +5,7 @@
 # licence = "MPL-2.0"
 # homepage = "https://www.libreoffice.org"
 # gives = ["text"]
-# needs = ["libreoffice"]
+# needs = ["libreoffice", "namespaces"]
 # ///
 """LibreOffice: the single page as flat ODT, its text boxes in the order in which they were drawn."""
 
