@@ -243,8 +243,8 @@ def format_p(p: float | None) -> str:
 def state_words(state: str) -> str:
     """Return the verdict on a pair in one or two words.
 
-    >>> state_words("not_resolved")
-    'not resolved'
+    >>> state_words("not_significant")
+    'not significant'
     """
     return state.replace("_", " ")
 

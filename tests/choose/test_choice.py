@@ -55,7 +55,7 @@ def _candidate(name: str, gap: tuple[float, float] | None, cpu_s: float) -> Pars
     if gap is not None:
         low, high = gap
         numbers = {"value_a": 0.8, "value_b": 0.8, "difference": (low + high) / 2, "low": low, "high": high}
-        state = "not_resolved"
+        state = "not_significant"
         behind = Verdict(a=name, b="dear", figure="f", p=0.5, state=state, n_documents=9, **numbers)
     return ParserCandidate(name, (name,), 0.8, Figure(value=0.8, n=9), None, behind, cpu_s)
 

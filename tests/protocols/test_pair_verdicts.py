@@ -118,7 +118,8 @@ def test_the_document_that_decides_is_named() -> None:
     assert max(found.largest_shares, key=lambda name: found.largest_shares[name]) == "d00"
     warning = next(note for note in found.notes if "d00 holds 76 %" in note)
     assert "Without it b would lead, not a." in warning
-    assert all(v.state == "not_resolved" for v in found.verdicts)
+    assert [note for note in found.notes if names_another_leader(note)] == [warning]
+    assert all(v.state == "not_significant" for v in found.verdicts)
     assert not any("holds" in note for note in rank(figure({"a": a, "b": b}, np.ones(20))).notes)
 
 
@@ -134,7 +135,7 @@ def test_a_verdict_is_about_documents_like_these_and_open_for_a_fourth_type() ->
     values, types = unlike(3)
     found = rank(figure(values, np.ones(60), types))
     (verdict,) = found.verdicts
-    assert (verdict.state, verdict.new_types, verdict.n_documents) == ("better", "not_resolved", 60)
+    assert (verdict.state, verdict.new_types, verdict.n_documents) == ("better", "not_significant", 60)
     assert verdict.also_for_new_types == "open" and verdict.seen_from("b").also_for_new_types == "open"
     assert found.leaders == {"a"} and found.ranks == {"a": (1, 1), "b": (2, 2)}
     assert found.new_types is not None and not found.new_types.is_answered
@@ -181,7 +182,7 @@ def test_too_few_documents_have_no_interval_and_a_sentence() -> None:
     few = figure(values, np.ones(5), ["x", "x", "x", "y", "y"])
     found = rank(few)
     assert figure_of(few, "a").interval is None and figure_of(few, "a").value == pytest.approx(0.9)
-    assert [v.state for v in found.verdicts] == ["not_resolved"] and found.leaders == frozenset()
+    assert [v.state for v in found.verdicts] == ["not_significant"] and found.leaders == frozenset()
     assert found.notes == ["5 documents: too few for intervals and verdicts, which need 6."]
 
 

@@ -303,7 +303,7 @@ def test_a_service_that_fails_for_some_leaves_the_verdict_open(monkeypatch: pyte
         summary = run_of(f"semantic(judge={server.spec()})", outputs, page)
     assert summary.ranking.is_incomplete
     assert summary.ranking.best is None and not summary.ranking.leaders
-    assert {verdict.state for verdict in summary.ranking.verdicts} == {"not_resolved"}
+    assert {verdict.state for verdict in summary.ranking.verdicts} == {"not_significant"}
     assert any("incomplete" in note for note in summary.notes)
 
 

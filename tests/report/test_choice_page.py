@@ -16,7 +16,7 @@ HOSTILE = "<script>alert(1)</script>"
 def _candidate(name: str, labels: int, gap: bool, cpu_s: float | None, **more: Any) -> ParserCandidate:
     known = Figure(value=0.8, low=0.7, high=0.9, n=labels) if labels else None
     numbers = {"value_a": 0.6, "value_b": 0.8, "difference": -0.2, "low": -0.3, "high": 0.1}
-    state: Any = "not_resolved"
+    state: Any = "not_significant"
     behind = Verdict(a=name, b="good", figure="f", p=0.2, state=state, n_documents=9, **numbers)
     return ParserCandidate(
         name, (name,), 0.7, known, known, behind if gap and labels else None, cpu_s, **more

@@ -77,7 +77,7 @@ def bold(column: TableColumn, *figures: Figure) -> frozenset[int]:
     return DataTable("x", "", "", (column,), tuple(rows)).best(0)
 
 
-def test_a_best_that_is_not_resolved_is_not_bold() -> None:
+def test_a_best_that_is_not_significant_is_not_bold() -> None:
     score, nobody = TableColumn("F1"), frozenset[int]()
     ahead, near = Figure(value=0.8, low=0.7, high=0.9), Figure(value=0.75, low=0.6, high=0.85)
     behind, unsure = Figure(value=0.2, low=0.1, high=0.3), Figure(value=0.2)
@@ -94,7 +94,7 @@ def test_a_best_that_is_not_resolved_is_not_bold() -> None:
 def test_the_caption_names_the_sampling_unit_and_what_is_open(source: RunSource) -> None:
     summary = source.summary
     new_types = NewTypes(attribute="maker", n_types=4, scores={})
-    verdicts = [verdict("a", "b", "not_resolved"), verdict("a", "c", "better")]
+    verdicts = [verdict("a", "b", "not_significant"), verdict("a", "c", "better")]
     ranking = Ranking(
         figure="f", best="a", ranks=dict.fromkeys("abc", (1, 3)), verdicts=verdicts, n_documents=42
     )

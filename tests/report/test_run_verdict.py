@@ -45,10 +45,10 @@ def test_a_kind_of_pages_with_nothing_to_find_has_no_best_parser() -> None:
 
 
 def test_an_open_question_says_how_many_labels_would_settle_it() -> None:
-    said = run_verdict(summary_of({"x": "not_resolved", "y": "equivalent"}), [], "demo")
+    said = run_verdict(summary_of({"x": "not_significant", "y": "equivalent"}), [], "demo")
     assert said[0].startswith("Best so far: best, statistically indistinguishable from x.")
     assert "Equally good: y. Choose by time, cost or licence." in said
-    few = summary_of({"x": "not_resolved"})
+    few = summary_of({"x": "not_significant"})
     few = few.model_copy(update={"ranking": few.ranking.model_copy(update={"n_documents": 4})})
     assert run_verdict(few, [], "demo")[0].startswith(
         "Best so far: best. 4 documents are too few to test its lead over x. Its score"
@@ -59,7 +59,7 @@ def test_an_open_question_says_how_many_labels_would_settle_it() -> None:
 
 
 def test_what_nobody_would_label_is_no_number_and_a_lone_parser_is_not_taken() -> None:
-    summary = summary_of({"x": "not_resolved"})
+    summary = summary_of({"x": "not_significant"})
     verdict = summary.ranking.verdicts[0].model_copy(update={"difference": 0.001})
     ranking = summary.ranking.model_copy(update={"verdicts": [verdict]})
     said = " ".join(run_verdict(summary.model_copy(update={"ranking": ranking}), [], "demo"))

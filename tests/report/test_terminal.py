@@ -57,7 +57,7 @@ SUMMARY = make_summary(
     ranking=Ranking(
         figure="quality",
         best="best",
-        verdicts=[verdict("best", "poor", "better"), verdict("near[bold]", "best", "not_resolved")],
+        verdicts=[verdict("best", "poor", "better"), verdict("near[bold]", "best", "not_significant")],
     ),
 )
 

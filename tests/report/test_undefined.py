@@ -176,7 +176,7 @@ def test_comparison_and_gate_say_what_is_not_defined(runs: tuple[Run, Run]) -> N
         for comparison in compared.comparisons:
             name = comparison.a.removesuffix(" (new)")
             row = next(line for line in text.splitlines() if line.startswith(f"| {name} |"))
-            assert (f"| {UNDEFINED} | {UNDEFINED} | not resolved |" in row) is (name not in defined)
+            assert (f"| {UNDEFINED} | {UNDEFINED} | not significant |" in row) is (name not in defined)
 
 
 def test_commands_end_with_an_answer_or_one_line(runs: tuple[Run, Run], tmp_path: Path) -> None:

@@ -49,14 +49,14 @@ def summary_of(states: Mapping[str, State], value: float = 0.9, **info: object) 
             "best and x lead with F 0.900, equal on every document, ahead of every other parser.",
         ),
         (
-            {"x": "equal", "y": "equivalent", "z": "not_resolved"},
+            {"x": "equal", "y": "equivalent", "z": "not_significant"},
             {},
             "best and x lead with F 0.900, equal on every document; y is equivalent within ±0.05; "
             "z is statistically indistinguishable from them.",
         ),
         ({"x": "equivalent"}, {"largest": 10.0}, "best leads with F 0.900; x is equivalent within ±0.5."),
         (
-            dict.fromkeys("vwxyz", "not_resolved"),
+            dict.fromkeys("vwxyz", "not_significant"),
             {},
             "best leads with F 0.900; v, w, x and 2 more are statistically indistinguishable from it.",
         ),
@@ -68,6 +68,16 @@ def test_the_first_line_says_what_the_rows_say(
     summary = summary_of(states, **info)
     parsers = [RunParser(name, 0, name) for name in summary.parsers]
     assert leaderboard_table(parsers, summary, summary.parsers, summary.ranking).sentence == said
+
+
+def test_the_first_line_has_the_interval_of_the_leader() -> None:
+    summary = summary_of({"x": "worse"})
+    summary.parsers["best"]["f"] = Figure(value=0.9, low=0.8, high=0.95, n=14)
+    parsers = [RunParser(name, 0, name) for name in summary.parsers]
+    said = leaderboard_table(parsers, summary, summary.parsers, summary.ranking).sentence
+    assert said.startswith(
+        "best leads with F 0.900 (95 % CI for documents like these: 0.800 to 0.950), ahead"
+    )
 
 
 def test_an_end_beside_0_keeps_its_side() -> None:
@@ -119,7 +129,7 @@ def test_no_link_leads_into_a_report_without_the_parser(tmp_path: Path) -> None:
     ("new_types", "sentence"),
     [
         ("better", " This also holds for new document types."),
-        ("not_resolved", " Whether this holds for new document types is open."),
+        ("not_significant", " Whether this holds for new document types is open."),
         (None, ""),
     ],
 )

@@ -235,7 +235,7 @@ def test_unknown_parsers_and_questions_of_results_are_named_and_ties_are_level(
     assert "lines for 1 parser not in this run, which count for nothing: godo." in said
     assert "lines for 1 question not in this run, which count for nothing: q9." in said
     level = {"value_a": 0.5, "value_b": 0.5, "difference": 0.0, "low": -0.1, "high": 0.1, "p": 1.0}
-    verdict = Verdict(a="a", b="b", figure="f1", **level, state="not_resolved", n_documents=2)
+    verdict = Verdict(a="a", b="b", figure="f1", **level, state="not_significant", n_documents=2)
     ranking = Ranking(figure="f1", best="a", verdicts=[verdict])
     figures = {name: {"f1": Figure(value=0.5, n=2)} for name in ("a", "b")}
     tied = summary.model_copy(update={"primary": "f1", "parsers": figures, "ranking": ranking})

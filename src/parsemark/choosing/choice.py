@@ -116,7 +116,7 @@ class Choice:
         the first are no others.
         """
         verdicts = [c.behind for c in self.candidates[1:] if c.parser not in self.same_as_best]
-        return len(self.candidates) > 1 and all(v and v.state != "not_resolved" for v in verdicts)
+        return len(self.candidates) > 1 and all(v and v.state != "not_significant" for v in verdicts)
 
     @property
     def next_look(self) -> tuple[str, ...]:

@@ -70,11 +70,12 @@ def comparison_markdown(comparison: Comparison, *, better_first: bool = True) ->
     lines = [
         words,
         "",
-        f"| figure | {markdown_cell(comparison.a)} | {markdown_cell(comparison.b)} "
+        f"| score | {markdown_cell(comparison.a)} | {markdown_cell(comparison.b)} "
         "| difference | 95 % CI | verdict |",
         "|---|---:|---:|---:|---:|---|",
     ]
-    lines += [f"| {v.figure} | {_numbers(v, comparison.info(v.figure))} |" for v in comparison.verdicts]
+    infos = [(v, comparison.info(v.figure)) for v in comparison.verdicts]
+    lines += [f"| {markdown_cell(info.label)} | {_numbers(v, info)} |" for v, info in infos]
     lines += ["", buckets_markdown(comparison)]
     if comparison.pages:
         lines += ["", f"Pages that differ most ({len(comparison.pages)} of {comparison.n_pages} differ):", ""]
@@ -149,6 +150,7 @@ def report_link(run: Run, base: str | None) -> PageLink | None:
 def runs_markdown(result: RunComparison, below: float | None = None) -> str:
     """Return the comparison of two runs for a pull request: one row for each parser, then the details."""
     worse = result.drops()
+    label = result.comparisons[0].info(result.figure).label if result.comparisons else result.figure
     head = f"**{counted(len(worse), 'significant drop')}" if worse else "No significant drop"
     if worse and below is not None:
         head += f", {len(result.drops(below)) or 'none'} below {below:g}"
@@ -156,7 +158,7 @@ def runs_markdown(result: RunComparison, below: float | None = None) -> str:
     lines = [
         head,
         "",
-        f"| parser | new | old | difference in {result.figure} | 95 % CI | verdict |",
+        f"| parser | new | old | difference in {label} | 95 % CI | verdict |",
         "|---|---:|---:|---:|---:|---|",
     ]
     found = [(_parser(c), c.primary, c.info(c.primary.figure)) for c in result.comparisons]

@@ -71,9 +71,9 @@ RANK_DEFINITION = (
     "Possible ranks on documents like these: a parser is ahead of another if the simultaneous 95 % "
     "confidence interval of their difference excludes 0. "
     f"“Equivalent” means that the interval lies within ±{EQUIVALENCE_MARGIN:g} (of a range of 1); "
-    "“not resolved”, statistically indistinguishable. For a selection of pages: the plain order."
+    "“not significant” means that the interval includes 0. For a selection of pages: the plain order."
 )
-MARKS = {"not_resolved": "not resolved", "equal": "equal", "equivalent": "equivalent"}
+MARKS = {"not_significant": "not significant", "equal": "equal", "equivalent": "equivalent"}
 
 
 def leaderboard_table(
@@ -152,8 +152,7 @@ def _sentence(rows: Sequence[LeaderboardRow], headline: FigureInfo) -> str:
     cell = scored[0].cells[headline.name]
     if cell.value == headline.worst:
         return f"No parser earned anything: {headline.label} {cell.text}."
-    ends, _, kind = cell.title.rpartition(", n = ")[0].rstrip(")").partition(" (")
-    interval = f" ({kind}: {ends})" if cell.low is not None else ""
+    interval = f" ({cell.title.rpartition(', n = ')[0]})" if cell.low is not None else ""
     with_mark = {mark: [r.parser.name for r in scored[1:] if r.rank.mark == mark] for mark in MARKS.values()}
     leaders = [scored[0].parser.name, *with_mark["equal"]]
     lead = "leads" if len(leaders) == 1 else "lead"
@@ -162,7 +161,7 @@ def _sentence(rows: Sequence[LeaderboardRow], headline: FigureInfo) -> str:
     if equivalent := with_mark["equivalent"]:
         verb = "is" if len(equivalent) == 1 else "are"
         parts.append(f"{listed(equivalent)} {verb} equivalent within ±{headline.margin or 0:g}")
-    if open_questions := with_mark["not resolved"]:
+    if open_questions := with_mark["not significant"]:
         verb, leader = "are" if len(open_questions) > 1 else "is", "them" if len(leaders) > 1 else "it"
         parts.append(f"{listed(open_questions)} {verb} statistically indistinguishable from {leader}")
     if len(parts) == 1 and len(scored) > len(leaders):

@@ -140,7 +140,7 @@ def sampling(summary: Summary) -> list[str]:
     of_types = counted(types.n_types, types.attribute) if types else ""
     unit = counted(n, "document") + (f" of {of_types}" if types else "")
     said = [f"{INTERVAL}: sampled are {unit}, types fixed. Bold: significantly better than all others."]
-    open_ = [p for p in summary.parsers if (v := ranking.to_best(p)) and v.state == "not_resolved"]
+    open_ = [p for p in summary.parsers if (v := ranking.to_best(p)) and v.state == "not_significant"]
     if open_:
         said.append(f"Not decidable: {ranking.best} against {listed(open_, len(open_))}.")
     if types and not types.is_answered:

@@ -14,7 +14,7 @@ from parsemark.protocols import Figure, FigureInfo, Summary
 
 BEST = "★"
 LOWER_IS_BETTER = "↓"
-STATES = {"not_resolved": "?", "equal": "≡", "equivalent": "=", "better": "+", "worse": " "}
+STATES = {"not_significant": "?", "equal": "≡", "equivalent": "=", "better": "+", "worse": " "}
 _NARROW_HEAD = 8
 _NAME_WIDTH = 16  # names of parsers have at least this much room, and fold at twice of it
 
@@ -220,8 +220,8 @@ def _legend(summary: Summary, shown: Sequence[FigureInfo], left_out: Sequence[st
         states = {v.state for v in map(summary.ranking.to_best, summary.parsers) if v}
         if states:
             parts.append("to best: difference from the leader; its 95 % CIs hold for all parsers together")
-        words = {
-            "not_resolved": f"{STATES['not_resolved']} = statistically indistinguishable from the leader",
+        words: dict[str, str] = {
+            "not_significant": "? = statistically indistinguishable from the leader",
             "equal": f"{STATES['equal']} = equal to it on every document",
             "equivalent": f"{STATES['equivalent']} = equivalent to it within ±{info.margin or 0:g}",
         }

@@ -10,7 +10,7 @@ from parsemark.notebook import html_lines, html_table
 from parsemark.plain_words import INTERVAL, counted_name, format_value, state_words
 from parsemark.stats.document_types import FEWEST_TYPES
 
-SUMMARY_VERSION = 1  # raised whenever a reader of the former version would misread a summary
+SUMMARY_VERSION = 2  # raised whenever a reader of the former version would misread a summary
 Style = Literal["score", "rate", "count", "seconds", "megabytes", "dollars"]
 
 EQUIVALENCE_MARGIN = 0.05
@@ -81,7 +81,7 @@ class Slice(FrozenModel):
     figures: dict[str, dict[str, Figure]]  # parser to figure to number
 
 
-State = Literal["better", "worse", "equal", "equivalent", "not_resolved"]
+State = Literal["better", "worse", "equal", "equivalent", "not_significant"]
 
 
 class Verdict(FrozenModel):
@@ -115,16 +115,16 @@ class Verdict(FrozenModel):
         """
         if self.new_types is None:
             return None
-        return "yes" if self.new_types == self.state != "not_resolved" else "open"
+        return "yes" if self.new_types == self.state != "not_significant" else "open"
 
     @property
     def is_level(self) -> bool:
         """Return whether the figures are equal and the documents show no difference: no parser is ahead."""
-        return self.state == "not_resolved" and self.difference is not None and abs(self.difference) < 1e-12
+        return self.state == "not_significant" and self.difference is not None and abs(self.difference) < 1e-12
 
     def undecided(self) -> Verdict:
         """Return the same values without a decision."""
-        nothing = {"low": None, "high": None, "p": None, "state": "not_resolved", "new_types": None}
+        nothing = {"low": None, "high": None, "p": None, "state": "not_significant", "new_types": None}
         return self.model_copy(update=nothing)
 
     def seen_from(self, parser: str) -> Verdict:
@@ -172,7 +172,7 @@ class Ranking(FrozenModel):
     verdicts: list[Verdict] = Field(default_factory=list)  # every pair once
     n_documents: int = 0
     resolution: float | None = None
-    """Differences from the leader below this are mostly not resolved by these documents."""
+    """Differences from the leader below this are mostly not significant with these documents."""
     by_document: dict[str, float] = Field(default_factory=dict)
     """Parser to the figure if every document counted alike, however much it holds."""
     largest_shares: dict[str, float] = Field(
@@ -265,13 +265,13 @@ class Summary(FrozenModel):
         ]
         counts = ", ".join(counted_name(n, name) for name, n in self.counts.items())
         shown = html_table(["parser", *(info.label for info in main)], rows, f"{self.protocol}: {counts}")
-        return shown + html_lines([f"★ leader; ? = {state_words('not_resolved')}. {INTERVAL}.", *self.notes])
+        return shown + html_lines([f"★ leader; ? = {state_words('not_significant')}. {INTERVAL}.", *self.notes])
 
     def _mark(self, parser: str) -> str:
         verdict = self.ranking.to_best(parser)
         if verdict is None:
             return "★" if parser == self.ranking.best else ""
-        return "?" if verdict.state == "not_resolved" else ""
+        return "?" if verdict.state == "not_significant" else ""
 
     def _cell(self, parser: str, info: FigureInfo) -> str:
         figure = self.figure(parser, info.name)

@@ -85,7 +85,7 @@ def verdict_by_question(
     recipe = get_protocol(summary.protocol)
     name = f"score for {_short_title(recipe.title)}"
     verdicts = {p: v for p in summary.parsers if (v := summary.ranking.to_best(p)) is not None}
-    open_ = [p for p, v in verdicts.items() if v.state == "not_resolved"]
+    open_ = [p for p, v in verdicts.items() if v.state == "not_significant"]
     same = [p for p, v in verdicts.items() if v.state in ("equal", "equivalent")]
     head = f"Best: {best}."
     if open_ and summary.ranking.n_documents < FEWEST_DOCUMENTS:
@@ -129,7 +129,7 @@ def best_on_kinds(summary: Summary) -> list[BestOnKind]:
     best, info = summary.ranking.best, summary.info(summary.primary)
     n_all = summary.counts.get("pages", math.inf)
     sign, found = 1 if info.higher_is_better else -1, []
-    unit = info.denominator.partition(" (")[0]
+    unit = info.denominator.partition(" (")[0].removeprefix("all ")
     for part in summary.slices:
         own = {parser: figures.get(summary.primary) for parser, figures in part.figures.items()}
         known = {p: f.value for p, f in own.items() if f and f.value is not None and f.n >= FEWEST}

@@ -14,6 +14,7 @@ from parsemark.store.summary import FigureInfo, NewTypes, State, Verdict
 FEW_DOCUMENTS = 30  # with fewer, intervals cover less than they say (`bench/unlike_documents.py`)
 DOMINATES = 0.2
 """A document with more than this share of what a figure counts is named, if it has thrice its share."""
+_LEADS_INSTEAD = " would lead, not "
 
 
 def state_of(contrast: Contrast, info: FigureInfo) -> State:
@@ -21,11 +22,11 @@ def state_of(contrast: Contrast, info: FigureInfo) -> State:
     if contrast.is_equal:
         return "equal"
     if contrast.low is None or contrast.high is None:
-        return "not_resolved"
+        return "not_significant"
     if contrast.low > 0 or contrast.high < 0:
         return "better" if contrast.difference > 0 else "worse"
     inside = info.margin is not None and max(-contrast.low, contrast.high) <= info.margin
-    return "equivalent" if inside else "not_resolved"
+    return "equivalent" if inside else "not_significant"
 
 
 def by_document(documents: DocumentSums) -> dict[str, float]:
@@ -122,4 +123,9 @@ def dominance_notes(documents: DocumentSums, best: str, tools: Sequence[str]) ->
         f"{documents.names[first]} holds {round(100 * shares[first])} % of the weight of {info.label}: "
         f"{counted(n, 'document')} count like {effective_df(shares) + 1}. With equal weights: {listed}."
     )
-    return [notes + (f" Without it {other} would lead, not {best}." if other != best else "")]
+    return [notes + (f" Without it {other}{_LEADS_INSTEAD}{best}." if other != best else "")]
+
+
+def names_another_leader(note: str) -> bool:
+    """Return whether a note says that one document decides who leads."""
+    return _LEADS_INSTEAD in note
