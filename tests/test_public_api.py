@@ -13,7 +13,7 @@ EXPORTED = [
     "Score", "Status", "Table", "__version__", "bench", "bisect", "build_report", "bundle", "check",
     "choose", "compare", "corpus_check", "corpus_export", "corpus_import", "corpus_info", "corpus_make",
     "corpus_sample", "doctor", "export", "gate", "get_metric", "get_parser", "grits", "history", "init",
-    "list_", "list_metrics", "load_corpus", "open_run", "pairs", "parsers_install", "parsers_list",
+    "list_", "list_metrics", "load_corpus", "load_run", "pairs", "parsers_install", "parsers_list",
     "parsers_versions", "query", "read_document", "read_table", "read_tables", "score", "score_pair",
     "score_task", "site", "stable", "study_agreement", "study_judge_answers", "study_judge_check",
     "study_judge_matchers", "study_run", "study_sample", "teds", "try_", "verify", "write_document",

@@ -18,7 +18,7 @@ _MODULES = {
     "parsers": "get_parser",
     "store": "Run",
     "api": (
-        "bench build_report bundle choose compare export gate open_run query score score_task site stable "
+        "bench build_report bundle choose compare export gate load_run query score score_task site stable "
         "try_ verify"
     ),
     "version_history": "bisect history",
@@ -43,7 +43,7 @@ __all__ = [
     "Score", "Status", "Table", "__version__", "bench", "bisect", "build_report", "bundle", "check",
     "choose", "compare", "corpus_check", "corpus_export", "corpus_import", "corpus_info", "corpus_make",
     "corpus_sample", "doctor", "export", "gate", "get_metric", "get_parser", "grits", "history", "init",
-    "list_", "list_metrics", "load_corpus", "open_run", "pairs", "parsers_install", "parsers_list",
+    "list_", "list_metrics", "load_corpus", "load_run", "pairs", "parsers_install", "parsers_list",
     "parsers_versions", "query", "read_document", "read_table", "read_tables", "score", "score_pair",
     "score_task", "site", "stable", "study_agreement", "study_judge_answers", "study_judge_check",
     "study_judge_matchers", "study_run", "study_sample", "teds", "try_", "verify", "write_document",
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         compare,
         export,
         gate,
-        open_run,
+        load_run,
         query,
         score,
         score_task,

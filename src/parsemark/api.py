@@ -390,7 +390,7 @@ def score(
             if follow_truth(opened, events) and specs:
                 specs = list(dict.fromkeys([*specs, *opened.manifest.protocols]))
             if add:
-                add_derived(opened, add, None if fitted_on is None else open_run(fitted_on))
+                add_derived(opened, add, None if fitted_on is None else load_run(fitted_on))
         else:
             loaded = open_corpus(corpus, strict=strict)
             folder = run_folder(out, loaded)
@@ -416,7 +416,7 @@ def summaries(run: str | Path | Run, protocols: str | Sequence[str] | None = Non
     """Return what protocols report of a scored run; by default all that it has been scored with."""
     from parsemark.protocols import canonical_specs
 
-    opened = open_run(run)
+    opened = load_run(run)
     return [opened.summary(spec) for spec in (canonical_specs(protocols) if protocols else opened.protocols)]
 
 
@@ -426,7 +426,7 @@ def verdict(
     """Return the verdict on a scored run in sentences, the answer first."""
     from parsemark.verdicts.run_verdict import Terms, run_verdict, scored_records
 
-    opened = open_run(run)
+    opened = load_run(run)
     summary = opened.summary(protocol)
     records = scored_records(opened, summary.protocol)
     return run_verdict(summary, records, opened.manifest.corpus.spec, Terms.of(opened, cpu_hour_usd))
@@ -436,7 +436,7 @@ def repeats_of(run: str | Path | Run) -> Stability:
     """Return how far several parses of the same pages differ, in a run of `bench(repeats=…)`."""
     from parsemark.verdicts import stability
 
-    return stability.repeats_of(open_run(run))
+    return stability.repeats_of(load_run(run))
 
 
 def unreadable_protocols(run: str | Path | Run) -> dict[str, str]:
@@ -446,7 +446,7 @@ def unreadable_protocols(run: str | Path | Run) -> dict[str, str]:
     has_runs = isinstance(run, str | Path) and any(Path(run).glob(f"*/{MANIFEST}"))
     if has_runs and isinstance(run, str | Path) and not (_run_path(run) / MANIFEST).exists():
         return {}  # a folder of runs
-    return dict(readable_protocols(open_run(run))[1])
+    return dict(readable_protocols(load_run(run))[1])
 
 
 def choice_in_words(choice: Choice, corpus: str, run: Run) -> list[str]:
@@ -460,7 +460,7 @@ def confidence_rows(run: str | Path | Run) -> list[ConfidenceRow]:
     """Return how good the confidences are of each parser of a scored run that has any."""
     from parsemark.engine.derived.confidences import confidence_rows as rows
 
-    return rows(open_run(run))
+    return rows(load_run(run))
 
 
 def choose(
@@ -555,11 +555,11 @@ def compare(
     """
     from parsemark.verdicts.comparison import compare_parsers, compare_runs, parsers_of
 
-    opened = open_run(run)
+    opened = load_run(run)
     if old is not None:
         if first is not None or second is not None:
             raise UsageError("--old compares two runs; give one RUN and no parsers.")
-        return compare_runs(open_run(old), opened, protocol)
+        return compare_runs(load_run(old), opened, protocol)
     if first is None:
         raise UsageError("Give two parsers of the run (RUN A B), or an older run (RUN --old OLD).")
     if second is not None:
@@ -570,7 +570,7 @@ def compare(
             f"{first} is a parser of {opened.path}: give a second parser to compare it with. The run has "
             f"{others}."
         )
-    return compare_runs(open_run(first), opened, protocol)
+    return compare_runs(load_run(first), opened, protocol)
 
 
 def gate(
@@ -625,7 +625,7 @@ def gate(
         max_slowdown=max_slowdown,
         max_memory=max_memory,
     )
-    older, opened = _older(old, save), open_run(run)
+    older, opened = _older(old, save), load_run(run)
     result = gate_runs(opened, older, limits, parsers=parsers, protocol=protocol, time_again=time_again)
     if save is not None and result.passed:
         save_baseline(opened, Path(save))
@@ -638,7 +638,7 @@ def _older(old: str | Path | Run | None, save: str | Path | None) -> Run | None:
         return old
     place = Path(old)
     if (place / MANIFEST).is_file():
-        return open_run(place)
+        return load_run(place)
     if save is not None and Path(save).resolve() == place.resolve() and not place.exists():
         return None
     raise UsageError(f"The old run {old} does not exist. Make it first: parsemark gate RUN --save {old}")
@@ -702,7 +702,7 @@ def query(run: str | Path | Run, sql: str) -> QueryResult:
     """Query a run in SQL (DuckDB): the tables `samples`, `parses`, `predictions`, `matches` and `scores`."""
     from parsemark.store.run import query_run
 
-    return query_run(open_run(run).path, sql)
+    return query_run(load_run(run).path, sql)
 
 
 def stable(
@@ -813,7 +813,7 @@ def build_report(
     from parsemark.report import build_report as build
 
     folder = _run_path(run) if isinstance(run, str | Path) else run.path
-    older = None if old is None else open_run(old).path
+    older = None if old is None else load_run(old).path
     place = Path(out) if out is not None else folder / ("report.html" if single_file else "report")
     others = [Path(path) for path in also]
     return build(folder, place, against=older, also=others, single_file=single_file, max_mb=max_mb)
@@ -836,7 +836,7 @@ def bundle(
     """
     from parsemark.store.bundle import write_bundle
 
-    opened = open_run(run)
+    opened = load_run(run)
     place = opened.path.resolve()
     target = Path(out) if out is not None else place.with_name(f"{place.name}.zip")
     write_bundle(opened, target, truth=truth, submitter=submitter)
@@ -903,11 +903,11 @@ def open_corpus(corpus: str | Path | Corpus, *, strict: bool = False) -> Corpus:
     if not isinstance(corpus, str | Path):
         return corpus
     if (Path(corpus) / MANIFEST).is_file():
-        corpus = open_run(corpus).manifest.corpus.spec
+        corpus = load_run(corpus).manifest.corpus.spec
     return load_corpus(corpus, strict=strict)
 
 
-def open_run(run: str | Path | Run) -> Run:
+def load_run(run: str | Path | Run) -> Run:
     """Open a run directory; return an open run as it is.
 
     Where a path is no run, `runs/` and its name is opened if that is one: `demo` and `my-documents/` stand

@@ -305,7 +305,7 @@ def study_sample(
         raise UsageError(
             f"{out} already exists, and ratings belong to its pairs. Choose another file, or use --overwrite."
         )
-    opened = api.open_run(run)
+    opened = api.load_run(run)
     drawn = draw_pairs(opened, pairs, metric=metric)
     begin = progress or (lambda title, total: _silent)
     n_pictures = write_tasks(opened, drawn, target, begin("Drawing pages", len(drawn)))
@@ -334,7 +334,7 @@ def study_agreement(
     from parsemark.protocols import canonical_specs, get_protocol, page_protocols, with_options
     from parsemark.verdicts.boards_agreement import board_agreement
 
-    opened, wanted = api.open_run(run), []
+    opened, wanted = api.load_run(run), []
     specs = canonical_specs(protocols or [*opened.protocols, *page_protocols()])
     rules = get_protocol("tables").matching_rules
     matching = [spec for spec in specs if get_protocol(spec).table_matching or spec in rules]
@@ -419,7 +419,7 @@ def study_judge_matchers(
     """
     from parsemark.protocols.semantic.matchers import compare_matchers
 
-    opened, begin = api.open_run(run), progress or (lambda title, total: _silent)
+    opened, begin = api.load_run(run), progress or (lambda title, total: _silent)
     keys = [(r.sample, r.parser) for r in opened.records()]
     pages = (
         (page, opened.prediction(sample, parser))

@@ -41,10 +41,10 @@ def test_a_path_is_a_corpus(here: Path, path: str, name: str) -> None:
 def test_a_corpus_stands_for_its_run(here: Path, path: str) -> None:
     shown = CliRunner().invoke(app, ["compare", path, "good", "fair"])
     assert shown.exit_code == 0 and "fair" in shown.output
-    assert pm.open_run(path).path == Path("runs/demo")
+    assert pm.load_run(path).path == Path("runs/demo")
     assert "good" in CliRunner().invoke(app, ["export", path]).output
 
 
 def test_what_is_neither_is_named(here: Path) -> None:
     with pytest.raises(ParsemarkError, match="docs"):
-        pm.open_run("docs")
+        pm.load_run("docs")

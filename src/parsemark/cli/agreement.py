@@ -46,7 +46,7 @@ def agreement(
         found = opt.fill(research_calls.study_agreement, locals())
     for line in agreement_lines(found):
         typer.echo(line)
-    running.say_old_report(api.open_run(run), console)
+    running.say_old_report(api.load_run(run), console)
 
 
 def agreement_lines(found: BoardAgreement) -> list[str]:

@@ -65,7 +65,7 @@ def choose(
     loaded = running.load(corpus)
     with running.stoppable(console) as events, page_progress("Comparing outputs", None) as progress:
         choice = opt.fill(api.choose, locals(), corpus=loaded, skip=skip or ())
-    run = api.open_run(api.run_folder(out, loaded))
+    run = api.load_run(api.run_folder(out, loaded))
     running.say_old_report(run, console)
     if as_json:
         say_json("choose", choice)

@@ -54,9 +54,9 @@ def compare(
     if as_json:
         say_json("compare", found)
     elif second is not None and old is None:
-        answer(text.parsers_text(api.open_run(run), found, protocol, slices=is_verbose()))
+        answer(text.parsers_text(api.load_run(run), found, protocol, slices=is_verbose()))
     else:
-        both = api.open_run(old or Path(str(first))), api.open_run(run)
+        both = api.load_run(old or Path(str(first))), api.load_run(run)
         answer(text.two_runs_text(*both, found, fail_below, slices=is_verbose()))
     if fail_below is not None and found.drops(fail_below):
         raise typer.Exit(1)
@@ -150,7 +150,7 @@ def gate(
     if wrong := [path for path in outs or () if path.suffix not in (".md", ".xml")]:
         raise UsageError(f"--out {wrong[0]}: the name must end in .md (Markdown) or .xml (JUnit).")
     result = opt.fill(api.gate, locals(), minimum=_values(minimum or (), run, protocol))
-    opened = api.open_run(run)
+    opened = api.load_run(run)
     text = gate_markdown(result, report_link(opened, link))
     if as_json:
         say_json("gate", result)
@@ -161,7 +161,7 @@ def gate(
     for path in outs or ():
         write_text(path, gate_junit(result) if path.suffix == ".xml" else text)
     if pictures is not None:
-        older = api.open_run(old) if old is not None and old.exists() else None
+        older = api.load_run(old) if old is not None and old.exists() else None
         for picture in write_worst_pages(opened, older, result.worse, pictures):
             typer.echo(f"Picture: {picture}", err=as_json)
     if not result.passed:
@@ -177,7 +177,7 @@ def _values(pairs: Sequence[str], run: Path, protocol: str | None) -> dict[str, 
         name, _, text = pair.rpartition("=")
         try:
             value = float(text)
-            values[name.strip() or api.open_run(run).summary(protocol).primary] = value
+            values[name.strip() or api.load_run(run).summary(protocol).primary] = value
         except ValueError as error:
             raise UsageError(f"--min {pair}: give a score and a number, as in te_f1_con=0.7.") from error
     return values

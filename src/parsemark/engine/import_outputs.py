@@ -106,8 +106,8 @@ def _taken_apart(file: Path, corpus: Corpus, folder: Path) -> Path:
     """Write the outputs of a benchmark's own file as one file per page."""
     if corpus.read_outputs is None:
         raise UsageError(
-            f"{file} is not a folder. To score outputs, give the folder that contains them, with one file per "
-            f"page or document. To compare one output with its PDF: parsemark check DOCUMENT.pdf {file}"
+            f"{file} is not a folder. To score outputs, give the folder that contains them, with one file "
+            f"per page or document. To compare one output with its PDF: parsemark check DOCUMENT.pdf {file}"
         )
     try:
         outputs = corpus.read_outputs(file)

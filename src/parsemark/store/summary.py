@@ -120,7 +120,8 @@ class Verdict(FrozenModel):
     @property
     def is_level(self) -> bool:
         """Return whether the figures are equal and the documents show no difference: no parser is ahead."""
-        return self.state == "not_significant" and self.difference is not None and abs(self.difference) < 1e-12
+        is_open = self.state == "not_significant" and self.difference is not None
+        return is_open and abs(self.difference or 0) < 1e-12
 
     def undecided(self) -> Verdict:
         """Return the same values without a decision."""
@@ -265,7 +266,8 @@ class Summary(FrozenModel):
         ]
         counts = ", ".join(counted_name(n, name) for name, n in self.counts.items())
         shown = html_table(["parser", *(info.label for info in main)], rows, f"{self.protocol}: {counts}")
-        return shown + html_lines([f"★ leader; ? = {state_words('not_significant')}. {INTERVAL}.", *self.notes])
+        marks = f"★ leader; ? = {state_words('not_significant')}. {INTERVAL}."
+        return shown + html_lines([marks, *self.notes])
 
     def _mark(self, parser: str) -> str:
         verdict = self.ranking.to_best(parser)
