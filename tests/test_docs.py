@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import typer
+from scripts import command_pages
 from scripts.count_words import count_words
 
 from parsemark.cli.main import EVERYWHERE, app
@@ -64,7 +65,14 @@ def commands(path: Path) -> list[str]:
 
 def test_every_page_is_in_the_site() -> None:
     listed = set(re.findall(r"[\w/.\-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
-    assert {site_path(path) for path in PAGES} == listed
+    assert {site_path(path) for path in PAGES} | {command_pages.PAGE} == listed
+
+
+def test_the_page_of_commands_has_the_help_of_each() -> None:
+    page = command_pages.commands_page()
+    for command in ("bench", "corpus make", "study judge answers"):
+        assert f"\n## {command}\n" in page and f"Usage: parsemark {command} " in page
+    assert page.count("\nUsage: parsemark") == page.count("\n## ") + 1 and "Error" not in page
 
 
 def site_path(path: Path) -> str:
