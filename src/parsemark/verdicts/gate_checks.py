@@ -235,8 +235,8 @@ class PageChanges:
         counts = [[error_counts(parse.errors, parser) for parse in side] for side in sides]
         pages = {sample for side in counts for parse in side for sample in parse}
         types = {kind for side in counts for parse in side for found in parse.values() for kind in found}
-        by_type = {kind: _fewer_errors(counts, pages, lambda of, kind=kind: of[kind]) for kind in types}
-        by_errors = _fewer_errors(counts, pages, Counter.total)
+        by_type = {kind: _fewer_errors(counts, pages, kind) for kind in types}
+        by_errors = _fewer_errors(counts, pages)
         before, now = (_medians(side, pages) for side in counts)
         by_score = beyond_noise(*scores, least=MIN_CHANGE)
         changes = cls(same, both - same, gains, before, now, {}, by_score, by_errors, by_type)
@@ -269,14 +269,15 @@ def _outputs(side: GateSide, parser: str) -> dict[str, tuple[str, int | None]]:
 
 
 def _fewer_errors(
-    counts: Sequence[Sequence[Mapping[str, Counter[str]]]],
-    pages: Iterable[str],
-    number: Callable[[Counter[str]], int],
+    counts: Sequence[Sequence[Mapping[str, Counter[str]]]], pages: Iterable[str], kind: str | None = None
 ) -> dict[str, int]:
-    """Return 1 for each page that has fewer errors than before beyond noise, -1 if it has more."""
-    old, new = (
-        [{s: -number(parse[s]) if s in parse else 0 for s in pages} for parse in side] for side in counts
-    )
+    """Return 1 for each page that has fewer errors (of a type) beyond noise, -1 if it has more."""
+    none = Counter[str]()
+
+    def number(found: Counter[str]) -> int:
+        return found.total() if kind is None else found[kind]
+
+    old, new = ([{s: -number(parse.get(s, none)) for s in pages} for parse in side] for side in counts)
     return beyond_noise(old, new)
 
 
@@ -307,7 +308,7 @@ def _medians(parses: Sequence[Mapping[str, Counter[str]]], pages: Iterable[str])
     found = {}
     for s in pages:
         types = {kind for parse in parses for kind in parse.get(s, ())}
-        medians = {kind: median_low(parse.get(s, {}).get(kind, 0) for parse in parses) for kind in types}
+        medians = {kind: median_low(parse.get(s, Counter[str]())[kind] for parse in parses) for kind in types}
         if own := {kind: n for kind, n in medians.items() if n}:
             found[s] = own
     return found
