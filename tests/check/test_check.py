@@ -20,6 +20,7 @@ import pikepdf
 import polars as pl
 import pytest
 from PIL import Image, ImageDraw, ImageFont
+from tests.accessible import accessible
 from tests.pdf.test_visible import IMAGE, SEEN, reading, written
 from typer.testing import CliRunner
 
@@ -397,6 +398,7 @@ def test_selecting_a_finding_marks_it_on_both_sides(
     places = "all => all.map(a => a.closest('.sheet, .text, li').className)"
     assert sorted(page.locator(".now").evaluate_all(places)) == ["", "panel text", "sheet"]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    accessible(page)
     page.close()
     assert said == []
 
@@ -440,6 +442,7 @@ def test_a_folder_is_checked_summed_up_and_resumed(folders: tuple[Path, Path, Pa
     rows = pl.read_parquet(out / "findings.parquet")
     assert rows.select("document", "page", "kind", "detail").rows() == [("a.pdf", 1, "number", "digit")]
     page = (out / "index.html").read_text()
+    assert '<th class="n">number</th>' in page and "invented" not in page, "kinds that occur have a column"
     assert "worst/1.html" in page and (out / "worst" / "1.html").is_file()
     with (out / "results.jsonl").open("a") as file:
         file.write('{"document": "a.pdf", "half a')
@@ -527,6 +530,7 @@ def test_a_summary_breaks_no_words_on_a_phone(folders: tuple[Path, Path, Path], 
             return range.getClientRects().length;
         }"""
         assert head.evaluate(lines) == 1, word
+    accessible(page)
     page.close()
 
 

@@ -1,22 +1,28 @@
 """Errors of a truth that the parsers show."""
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.accessible import accessible
 from tests.corpora.writing import write_corpus
 from tests.engine.fakes import FakeParser, make_corpus
 from typer.testing import CliRunner
 
-from parsemark.choosing.audit import aligned_texts, audit_page, audit_run, ranked
+from parsemark.choosing.audit import Audit, Suspicion, aligned_texts, audit_page, audit_run, ranked
 from parsemark.cli.main import app
 from parsemark.corpora import load_corpus
 from parsemark.engine.parsing.parse import ParseOptions, parse_corpus
+from parsemark.engine.scoring.disputed import ParserWithout, ProtocolWithout, WithoutDisputed
 from parsemark.engine.scoring.score import score_run
 from parsemark.errors import StoreError, UsageError
 from parsemark.model import Box, Cell, Element, Page, Prediction, Table
 from parsemark.pdf import Glyph
+from parsemark.protocols import Figure
+from parsemark.report.audit_page import write_audit
 
 FAMILIES = (("a", "a2"), ("b",), ("c",), ("d",))
 
@@ -143,3 +149,19 @@ def test_a_run_is_audited_and_its_corrections_can_be_applied(tmp_path: Path) -> 
     mended = load_corpus(str(tmp_path / "mended")).read("s001").truth
     assert mended is not None and mended.elements[0].table is not None, said.output
     assert [c.text for c in mended.elements[0].table.cells] == ["fine s001", "page 1", "1", "2"]
+
+
+@pytest.mark.browser
+def test_the_page_of_an_audit_is_accessible(tmp_path: Path, open_page: Callable[..., Any]) -> None:
+    corpus = make_corpus(tmp_path / "pdfs", ["fine"])
+    (sample,) = corpus.samples()
+    assert sample.truth is not None
+    suspicion = Suspicion(sample.id, sample.truth.tables[0].id, 0, 0, "7", "2", ("a", "b"), ("c",), 3, True)
+    scores = ParserWithout("a", Figure(value=0.5, low=0.4, high=0.6), Figure(value=0.7, low=0.6, high=0.8))
+    disputed = ProtocolWithout("tables", "TE F1 Con", "score", "higher is better", (scores,))
+    audit = Audit((suspicion,), 1, 4, FAMILIES, WithoutDisputed(1, 0, (disputed,), ()))
+    page = open_page(next(p for p in write_audit(corpus, audit, tmp_path) if p.suffix == ".html").as_uri())
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    accessible(page)

@@ -1,14 +1,16 @@
 """Whether protocols rank alike, what their disagreement comes from, and outputs in the neutral spelling."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
+from tests.accessible import accessible
 from tests.corpora.writing import write_corpus
 from typer.testing import CliRunner
 
@@ -150,7 +152,22 @@ def test_every_kind_names_figures_that_are_there(neutral: dict[str, Summary]) ->
         assert wanted <= names, board
 
 
-def test_the_command_and_the_report_say_it(run: Run, neutral: dict[str, Summary]) -> None:
+@pytest.fixture(scope="module")
+def page(run: Run, neutral: dict[str, Summary]) -> Path:
+    return build_report(run.path, run.path / "report").parent / "boards.html"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["boards.html", "tables.html"])
+def test_pages_of_several_protocols_are_accessible(
+    page: Path, open_page: Callable[..., Any], name: str
+) -> None:
+    shown = open_page(page.with_name(name).as_uri(), viewport={"width": 390, "height": 800})
+    assert shown.evaluate("document.documentElement.scrollWidth") <= 390
+    accessible(shown)
+
+
+def test_the_command_and_the_report_say_it(run: Run, page: Path) -> None:
     arguments = ["study", "agreement", str(run.path), "--protocol", "tables", "--protocol", "semantic"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
@@ -158,7 +175,6 @@ def test_the_command_and_the_report_say_it(run: Run, neutral: dict[str, Summary]
     assert "| parser | tables | semantic |" in result.output and "answers" not in result.output
     one = CliRunner().invoke(app, ["study", "agreement", str(run.path), "--protocol", "semantic"]).output
     assert "| parser | semantic |" in one and "Agreement" not in one
-    page = build_report(run.path, run.path / "report").parent / "boards.html"
     folded = (page.parent / "index.html").read_text()
     assert f"<summary>All {len(Run.open(run.path).protocols)} protocols of this run</summary>" in folded
     text = page.read_text()

@@ -13,6 +13,7 @@ from parsemark.corpora.render import look_at
 from parsemark.model import Sample
 from parsemark.pdf import extract_page
 from parsemark.protocols.run_scores.aggregate import figure_of, mean_statistic
+from parsemark.protocols.run_scores.notes import names_another_leader
 from parsemark.protocols.run_scores.pair_verdicts import rank
 from parsemark.protocols.run_scores.sums import FigureSums
 from parsemark.stats.document_types import Division

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.accessible import accessible
 from tests.engine.test_verify import members_of, rewritten
 from tests.store.fabricate import fabricate_run
 from typer.testing import CliRunner
@@ -203,6 +204,9 @@ def test_filter_and_sort_in_a_browser(folder: Path, tmp_path: Path, open_page: C
             cells = page.locator("table.boards tbody tr td:nth-child(2)").all()
             values = [float(v) for c in cells if (v := c.get_attribute("data-value"))]
             assert values == sorted(values, reverse=order == "descending")
+        accessible(page)
+    page.goto(next(result.page.parent.glob("history-good-*.html")).as_uri())
+    accessible(page)
 
 
 def test_a_bundle_whose_parts_do_not_belong_together_costs_itself(folder: Path, tmp_path: Path) -> None:

@@ -66,6 +66,7 @@ def test_it_says_who_why_and_what_next_and_runs_nothing(tmp_path: Path, labels: 
     assert "2,000.00" in page or "2000.00" in page
     assert "AGPL-3.0" in page
     assert ("Scored true tables" in page) == bool(labels)
+    assert ("as <code>bench</code> shows them" in page) == bool(labels)
     assert "&#39;folder:my pdfs&#39;" in page  # quoted for the shell
     assert page.count("<circle") == 2
 

@@ -4,9 +4,12 @@ import importlib
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.accessible import accessible
 from tests.engine.fakes import FakeParser, make_corpus
 from tests.parsers.pages import write_page
 
@@ -93,6 +96,18 @@ def test_one_document_side_by_side(run: Run, tmp_path: Path) -> None:
     assert (
         'class="own"' not in html and "<mark>Marked</mark>" in html and html.count("<mark>") == 1
     )  # all alike
+
+
+@pytest.mark.browser
+def test_the_page_of_one_document_is_accessible(
+    run: Run, tmp_path: Path, open_page: Callable[..., Any]
+) -> None:
+    corpus = make_corpus(tmp_path / "again", ["fine", "crash", "fine"])
+    page = open_page(write_try(run, corpus, tmp_path / "try.html").as_uri())
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    accessible(page)
 
 
 def test_what_one_parser_has_alone_is_marked() -> None:

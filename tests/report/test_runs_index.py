@@ -1,9 +1,12 @@
 """The page of a folder of runs."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.accessible import accessible
 from tests.store.fabricate import fabricate_run
 from typer.testing import CliRunner
 
@@ -43,6 +46,19 @@ def test_runs_of_one_corpus_and_protocol_have_a_trend_per_parser(runs: Path) -> 
     assert [chart["x"]["categories"] for chart in charts.values()] == [["first", "second"]]
     lines = [s for s in charts["trend-1"]["series"] if s["mark"] == "line"]
     assert [(line["name"], len(line["y"])) for line in lines] == [("good", 2), ("poor", 2)]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_fits_and_is_accessible(runs: Path, open_page: Callable[..., Any], width: int) -> None:
+    page = open_page(build_report(runs, runs / "report").as_uri(), viewport={"width": width, "height": 800})
+    page.wait_for_selector(".chart-grid svg")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    heights = page.locator("tbody tr:not(:has(.has-problem))").evaluate_all(
+        "rows => rows.map(row => row.offsetHeight)"
+    )
+    assert max(heights) < 60, "no score is broken into lines"
+    accessible(page)
 
 
 def test_it_replaces_only_what_it_wrote(runs: Path) -> None:

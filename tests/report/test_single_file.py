@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.accessible import accessible
 
 from parsemark.errors import UsageError
 from parsemark.report import build_report
@@ -39,6 +40,7 @@ def test_it_is_one_file_that_allows_only_its_own_scripts(single: Path) -> None:
 def test_pages_links_and_pictures_work_from_disk(open_page: Open, single: Path) -> None:
     page = ready(open_page(single.as_uri()))
     assert page.locator("#board tbody tr").count() == 4
+    accessible(page)
     page.get_by_role("link", name="Look at the leader's worst page").click()
     page.wait_for_selector(".sheet img")
     assert "?p=viewer" in page.url

@@ -180,7 +180,8 @@ def write_batch_pages(
         data["worst"][number - 1]["page"] = name
     data["failed"] = [{name: visible(value) for name, value in entry.items()} for entry in data["failed"]]
     page = out / "index.html"
-    own = {"statuses": summary.statuses_in_words(), "kinds": KINDS, "types": _telling_types(data)}
+    kinds = [kind for kind in KINDS if data["counts"].get(kind)]
+    own = {"statuses": summary.statuses_in_words(), "kinds": kinds, "types": _telling_types(data)}
     write_text(page, standalone_page("check_summary.html", s=data, **own))
     return page
 

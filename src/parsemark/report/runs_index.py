@@ -7,7 +7,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 from parsemark.errors import ParsemarkError, UsageError
-from parsemark.plain_words import INTERVAL
 from parsemark.report.build import MARK, old_report
 from parsemark.report.charts import chart_to_json
 from parsemark.report.chunks import write_chunk
@@ -96,7 +95,7 @@ def _score(summary: Summary) -> str:
     figure = summary.figure(best, summary.primary) if best else None
     if figure is None or figure.value is None:
         return "–"
-    interval = f" ({INTERVAL}: {figure.low:.2f} to {figure.high:.2f})" if figure.interval else ""
+    interval = f" ({figure.low:.2f} to {figure.high:.2f})" if figure.interval else ""
     return f"{summary.info(summary.primary).label} {figure.value:.2f}{interval}"
 
 

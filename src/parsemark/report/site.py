@@ -21,6 +21,7 @@ from markupsafe import Markup, escape
 
 from parsemark.errors import WriteError
 from parsemark.plain_words import FILTERS, format_value, visible, visible_value
+from parsemark.protocols.run_scores.notes import names_another_leader
 from parsemark.report.chunks import cut
 from parsemark.report.colours import stylesheet
 from parsemark.report.names import viewer_link
@@ -83,10 +84,15 @@ class ReportPage:
         return any(fnmatchcase(name, pattern) for pattern in (self.key, *self.also))
 
 
+def with_code(sentence: str) -> Markup:
+    """Return a sentence of ours in which what stands in backticks is code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(visible(sentence)))))
+
+
 def standalone_page(template: str, **values: Any) -> str:
     """Return a page that needs nothing else and loads nothing; all values are escaped."""
     environment = Environment(loader=PackageLoader("parsemark.report"), autoescape=True)
-    environment.filters |= FILTERS
+    environment.filters |= FILTERS | {"code": with_code}
     return environment.get_template(template).render(**values)
 
 
@@ -134,12 +140,9 @@ class SitePages(ABC):
             lstrip_blocks=True,
             finalize=visible_value,
         )
-        self.templates.filters |= FILTERS | {"cut": cut, "value": format_value}
-        # A sentence of ours in which what stands in backticks is code.
-        self.templates.filters["code"] = lambda sentence: Markup(
-            re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(visible(sentence))))
-        )
+        self.templates.filters |= FILTERS | {"cut": cut, "value": format_value, "code": with_code}
         self.templates.globals["viewer_link"] = viewer_link
+        self.templates.tests["other_leader"] = names_another_leader
 
     def page(self, name: str, *, scripts: tuple[str, ...] = (), **values: Any) -> None:
         """Render the template of a page, `NAME.html` unless `template` says otherwise, and write it."""

@@ -81,7 +81,7 @@
     el("h3", {}, name(contender, letter)),
     match && match.kind !== "miss" ? el("p", { class: "small" }, outcome(match, contender.metric), match.pred.length > 1 ? ` · ${match.pred.length} pieces, one under the other` : "", match.truth.length > 1 ? ` · holds ${match.truth.length} true tables` : "") : null,
     !match || match.kind === "miss" ? el("p", { class: "muted" }, contender.data.parse && contender.data.parse.status !== "ok" ? `The parser failed here: ${contender.data.parse.status.replaceAll("_", " ")}.` : "Not found.")
-      : side.diff ? parsemark.renderDiff(side.diff, (cell) => (cell.at && marks.get(cell.at)?.apart ? "apart" : ""))
+      : side.diff ? parsemark.renderDiff(side.diff, (cell) => (cell.at && marks.get(cell.at)?.apart ? "apart" : ""), `${letter}: difference, cell by cell`)
         : side.table ? parsemark.renderTable(side.table, `${letter}: prediction`) : el("p", { class: "muted" }, "The prediction holds no cells."));
 
   const tally = (marks) => {

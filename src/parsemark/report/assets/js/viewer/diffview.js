@@ -32,7 +32,7 @@
     kind === "both" ? el("span", { class: "visually-hidden" }, scope === "row" ? "row" : "column") : null);
 
   // `markOf` may give a cell one more class.
-  parsemark.renderDiff = (diff, markOf = () => "") => {
+  parsemark.renderDiff = (diff, markOf = () => "", label = "Difference, cell by cell") => {
     if (!diff) return el("p", { class: "notice" }, "The tables are too large to be compared here cell by cell.");
     const legend = Object.entries(WORDS).map(([kind, word]) => el("li", { class: `count cell-${kind}` },
       el("strong", {}, String(diff.counts[kind])), ` ${word}`));
@@ -40,7 +40,7 @@
     const body = diff.rows.map((row) => el("tr", {}, edge(row.kind, "row"), row.cells.map((cell) => cellNode(cell, markOf(cell)))));
     return el("div", {},
       el("ul", { class: "diff-counts", "aria-label": "Cells by kind of difference" }, legend),
-      el("div", { class: "grid-frame", tabindex: "0", role: "region", "aria-label": "Difference, cell by cell" },
+      el("div", { class: "grid-frame", tabindex: "0", role: "region", "aria-label": label },
         el("table", { class: "grid diff" }, head, el("tbody", {}, body))));
   };
 })();

@@ -1,0 +1,28 @@
+"""Accessibility of a page in light and dark, by axe-core."""
+
+from typing import Any
+
+OPTIONS = {
+    "resultTypes": ["violations"],
+    "preload": False,
+}  # without stylesheets, which pages do not let it load
+
+
+def violations(page: Any) -> list[str]:
+    """Return what axe-core finds in both colour schemes, at any severity, with the first elements of each."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # without colours in transition
+        response = Axe().run(page, options=OPTIONS).response
+        for violation in response["violations"]:
+            nodes = [node["html"][:150] for node in violation["nodes"][:3]]
+            found.append(f"{scheme}: {violation['impact']} {violation['id']}: {nodes}")
+    return found
+
+
+def accessible(page: Any) -> None:
+    """Fail if axe-core finds anything."""
+    found = violations(page)
+    assert not found, "\n".join(found)
