@@ -55,6 +55,9 @@ def test_opendataloader_without_elements_knows_of_no_tables(tmp_path: Path) -> N
     write(tmp_path / "ground-truth" / "markdown" / "1.md", "| a | b |\n|---|---|\n| 1 | 2 |\n")
     (sample,) = load_corpus(f"opendataloader-bench:{tmp_path}").samples()
     assert sample.truth and sample.truth.n_tables is None
+    write(tmp_path / "ground-truth" / "reference.json", "{}")
+    (remark,) = load_corpus(f"opendataloader-bench:{tmp_path}").remarks
+    assert "reference.json" in remark.where and "lists none of these pages" in remark.message
 
 
 @pytest.mark.conformance
