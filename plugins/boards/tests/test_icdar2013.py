@@ -122,7 +122,7 @@ def test_corrections_change_the_truth_and_say_why(tmp_path: Path) -> None:
         (corrections("eu-904-p2", "t1"), "'eu-904-p2' does not exist"),
         (corrections("eu-904-p1", "t2"), "has no table"),
         (corrections("eu-904-p1", "t1", ([5, 5], "a", "b")), "no cell in row 5"),
-        (corrections("eu-904-p1", "t1", ([0, 0], "x", "b")), "another state"),
+        (corrections("eu-904-p1", "t1", ([0, 0], "x", "b")), "has changed since"),
         ('[{"sample": "eu-904-p1"}]', "element"),
     ],
 )

@@ -56,7 +56,7 @@ def test_opendataloader_without_elements_knows_of_no_tables(tmp_path: Path) -> N
     (sample,) = load_corpus(f"opendataloader-bench:{tmp_path}").samples()
     assert sample.truth and sample.truth.n_tables is None
     write(tmp_path / "ground-truth" / "reference.json", "{}")
-    (remark,) = load_corpus(f"opendataloader-bench:{tmp_path}").remarks
+    remark, _ = load_corpus(f"opendataloader-bench:{tmp_path}").remarks
     assert "reference.json" in remark.where and "lists none of these pages" in remark.message
 
 

@@ -37,7 +37,7 @@ def load(root: Path) -> Corpus:
     reference = folder / "reference.json"
     pages = read_reference(root, reference) if reference.is_file() else {}
     if reference.is_file() and not any(f"{path.stem}.pdf" in pages for path in truths):
-        why = "lists none of these pages, so their tables and layout are unknown. Look whether it is complete."
+        why = "lists none of these pages, so their tables and layout are unknown: is it complete?"
         remarks.append(Remark("ground-truth/reference.json", why, left_out=False))
 
     def read(path: Path, ids: SampleIds) -> list[Sample]:
