@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
@@ -153,7 +154,13 @@ def test_every_kind_names_figures_that_are_there(neutral: dict[str, Summary]) ->
 
 
 @pytest.fixture(scope="module")
-def page(run: Run, neutral: dict[str, Summary]) -> Path:
+def result(run: Run, neutral: dict[str, Summary]) -> Result:
+    arguments = ["study", "agreement", str(run.path), "--protocol", "tables", "--protocol", "semantic"]
+    return CliRunner().invoke(app, arguments)
+
+
+@pytest.fixture(scope="module")
+def page(run: Run, result: Result) -> Path:
     return build_report(run.path, run.path / "report").parent / "boards.html"
 
 
@@ -167,9 +174,7 @@ def test_pages_of_several_protocols_are_accessible(
     accessible(shown)
 
 
-def test_the_command_and_the_report_say_it(run: Run, page: Path) -> None:
-    arguments = ["study", "agreement", str(run.path), "--protocol", "tables", "--protocol", "semantic"]
-    result = CliRunner().invoke(app, arguments)
+def test_the_command_and_the_report_say_it(run: Run, result: Result, page: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "| semantic |" in result.output and "Over all pairs: pages" in result.output
     assert "| parser | tables | semantic |" in result.output and "answers" not in result.output
