@@ -13,12 +13,14 @@ def violations(page: Any) -> list[str]:
     from axe_playwright_python.sync_playwright import Axe
 
     found = []
+    is_dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # without colours in transition
         response = Axe().run(page, options=OPTIONS).response
         for violation in response["violations"]:
             nodes = [node["html"][:150] for node in violation["nodes"][:3]]
             found.append(f"{scheme}: {violation['impact']} {violation['id']}: {nodes}")
+    page.emulate_media(color_scheme="dark" if is_dark else "light", reduced_motion=None)
     return found
 
 
