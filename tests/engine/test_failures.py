@@ -22,7 +22,7 @@ IMPATIENT = dataclasses.replace(LIMITS, timeout_s=10)
 
 def parse(folder: Path, *behaviours: str, limits: PageLimits = LIMITS) -> list[ParseRecord]:
     corpus = make_corpus(folder / "corpus", behaviours)
-    hangs = any(behaviour.startswith("hang") for behaviour in behaviours)
+    hangs = any(behaviour.startswith(("hang", "kill-supervisor")) for behaviour in behaviours)
     options = ParseOptions(limits=IMPATIENT if hangs else limits, n_workers=1)
     return parse_corpus(folder / "run", corpus, [FakeParser()], options).records()
 
