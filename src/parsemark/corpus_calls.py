@@ -261,7 +261,7 @@ def corpus_sample(
     Args:
         pdfs: PDFs, or folders of them. The same PDFs give the same pages.
         pages: Number of pages to choose.
-        out: Folder for the pages, their list, and a sheet per cluster.
+        out: Folder for the chosen pages, a list of them, and a picture per cluster.
         clusters: Number of page types; by default it depends on the number of pages.
         encoder: Neural network that compares pages: `resnet50` (needs torchvision), or `MODULE:FUNCTION`.
         progress: Called with the number of PDFs that are done, and of all.

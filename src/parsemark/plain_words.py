@@ -123,12 +123,12 @@ def signed_interval(low: float | None, high: float | None, digits: int = 3) -> s
 def needed_to_separate(number: str, other: str, best: str, difference: float) -> str:
     """Return how many more documents would separate two parsers, at today's difference.
 
-    >>> needed_to_separate("9 more pages", "b", "a", -0.1)
-    'With 9 more pages, a and b differ significantly with a chance of about one half (if still 0.10 apart).'
+    >>> needed_to_separate("9 pages", "b", "a", -0.1)
+    'With 9 pages, the difference between a and b (if still 0.10) has about an even chance to be significant.'
     """
     gap = signed_end(abs(difference), 2).lstrip("+")
-    chance = f"{best} and {other} differ significantly with a chance of about one half"
-    return f"With {number}, {chance} (if still {gap} apart)."
+    chance = "has about an even chance to be significant"
+    return f"With {number}, the difference between {best} and {other} (if still {gap}) {chance}."
 
 
 def size_in_words(n_bytes: int) -> str:

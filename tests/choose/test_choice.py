@@ -46,7 +46,7 @@ def test_a_family_has_one_vote_together(tmp_path: Path) -> None:
     parsers = [*(FakeParser(name, info=mupdf) for name in ("pymupdf", "pymupdf4llm")), FakeParser("three")]
     run = parse_corpus(tmp_path / "run", corpus, parsers, ParseOptions(n_workers=1))
     score_run(run, n_workers=1)
-    said = "pymupdf, pymupdf4llm have one vote together, because they make the same errors."
+    said = "pymupdf, pymupdf4llm share one vote, because they make the same errors."
     assert choose(run, budget=3).notes[0] == said
 
 
@@ -101,7 +101,7 @@ def test_the_order_follows_the_figure_that_is_shown(tmp_path: Path) -> None:
     first = choice.labelled[0]
     without = choose(run, budget=4, skip=[first])
     assert first not in without.labelled and without.n_pages == 5
-    assert "1 page skipped: the answer is about the others." in without.notes
+    assert "1 page skipped: the result is about the others." in without.notes
     with pytest.raises(UnknownNameError):
         choose(run, skip=["nosuch"])
 
@@ -120,7 +120,7 @@ def test_the_first_page_to_label_is_an_easy_one() -> None:
 def test_no_more_pages_are_asked_for_than_there_are() -> None:
     candidates = (ParserCandidate("a", ("a",), 0.8),)
     words = in_words(Choice("tables", "TE F1", candidates, 6, 5, budget=10))
-    assert "label 6 pages to know" in words[0]
+    assert "Label 6 pages to test it" in words[0]
 
 
 def test_the_pages_that_are_named_are_those_that_annotate_opens() -> None:
@@ -212,7 +212,7 @@ def test_an_estimate_for_more_pages_says_so_and_names_what_bench_shows(tmp_path:
     words = " ".join(in_words(choice))
     assert "Scores are estimates for all 10 pages from 4 labelled pages" in words
     best = summary.figure(choice.best.parser, summary.primary)
-    assert best is not None and f"has {best.value:.2f}; `bench` shows this score" in words
+    assert best is not None and f"scores {best.value:.2f}; `bench` prints this score" in words
 
 
 def test_dollars_for_a_million_pages_are_of_machine_and_service() -> None:

@@ -36,7 +36,7 @@ def test_a_parser_that_is_better_on_a_kind_gets_its_pages() -> None:
 def test_where_one_parser_is_as_good_that_is_said() -> None:
     routing = learn_routing(scores((0.9, 0.6), (0.7, 0.3)), ["good", "bad"], KINDS, DOCUMENTS)
     assert not routing.worth_it and routing.single == "good"
-    assert routing.in_words()[0].startswith("One parser is as good: take good for all pages")
+    assert routing.in_words()[0].startswith("One parser is as good as routing: use good for every page")
 
 
 def test_a_kind_of_few_pages_gets_no_parser_of_its_own() -> None:
@@ -108,4 +108,4 @@ def test_choose_and_its_rule_name_one_parser(tmp_path: Path) -> None:
     for chosen in (choice, replace(choice, candidates=choice.candidates[::-1])):
         routing = route_run(run, chosen)
         assert routing.single == chosen.best.parser
-        assert f"take {chosen.best.parser} for all pages" in routing.in_words()[0]
+        assert f"use {chosen.best.parser} for every page" in routing.in_words()[0]

@@ -216,7 +216,7 @@ def test_ctrl_c_says_how_to_go_on(workplace: Path) -> None:
     process.send_signal(signal.SIGINT)
     shown, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
-    assert "Stopped. 1 of 6 pages are done and kept. Go on with:" in shown
+    assert "Stopped. 1 of 6 pages are done and kept. Resume with:" in shown
     assert "parsemark bench --no-score -c corpus -o stopped" in shown
     (workplace / "go-on").touch()
     parsemark(workplace, *arguments)

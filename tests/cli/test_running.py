@@ -61,7 +61,7 @@ def test_files_that_cannot_be_opened_are_in_no_count_of_failures(tmp_path: Path)
     assert events.n_done == {"fake": 4} and events.n_failed == {"fake": len(n_failed)}
     summary, answers = score_run(run, protocols=["tables", "answers"], n_workers=1)
     assert summary.parsers["fake"]["failures"].value == len(n_failed)
-    assert "1 file is no PDF (empty): in no score and no count of failures." in summary.notes
+    assert "1 file is not a PDF (empty): in no score and no count of failures." in summary.notes
     assert answers.counts == {"documents": 2, "pages": 2, "pages with truth": 1, "unreadable files": 2}
 
 

@@ -53,7 +53,7 @@ def test_files_that_were_changed_removed_or_added(one: Path) -> None:
     truth.write_text(truth.read_text() + "\n")
     (one / "pdfs" / "stray.pdf").write_bytes(b"")
     problems = "\n".join(check_corpus(load_corpus(str(one))).problems)
-    assert "is not the file that corpus.json describes" in problems
+    assert "does not match its hash in corpus.json" in problems
     assert "stray.pdf is not listed" in problems
     truth.unlink()
     assert any("is missing" in p for p in check_corpus(load_corpus(str(one))).problems)
@@ -112,7 +112,7 @@ def test_a_table_box_beside_its_ink_is_listed(one: Path) -> None:
 
     edit(one, change)
     report = check_corpus(load_corpus(str(one)))
-    assert report.causes == {"table box is not its ink": 1}
+    assert report.causes == {"table box differs from its ink": 1}
     assert report.worst_ink_distance == pytest.approx(5, abs=0.1)
 
 

@@ -112,7 +112,7 @@ def one_change(cell: list[int], was: str) -> dict[str, object]:
         ({"sample": "odd-p1", "element": "t1", "changes": []}, "no truth"),
         ({"sample": "good-p1", "element": "t1"}, "changes"),
         (one_change([9, 9], ""), "no cell"),
-        (one_change([0, 0], "z"), "another state"),
+        (one_change([0, 0], "z"), "has changed since"),
     ],
 )
 def test_a_correction_that_does_not_fit_is_refused(tmp_path: Path, entry: object, said: str) -> None:

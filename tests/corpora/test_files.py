@@ -151,7 +151,7 @@ def test_a_truth_that_was_edited_is_named_and_changes_the_hash(folder: Path) -> 
     edit_page(folder, lambda data: data["layout_dets"][0].update(text="Other words."))
     after = load_corpus(str(folder), strict=True)
     (remark,) = after.remarks
-    assert "the truth of 1 page is not that of corpus.json (p-1)" in remark.message
+    assert "the truth of 1 page was edited since corpus.json was written (p-1)" in remark.message
     assert after.hash != before.hash and after.hash[:12] in remark.message
     again = load_corpus(str(folder))
     assert again.hash == after.hash

@@ -256,7 +256,7 @@ def test_scoring_again_takes_over_a_corrected_truth(tmp_path: Path) -> None:
     assert events.notes == []
     (docs / "a.p1.t1.csv").write_text("x,y\n1,7\n")
     after = api.score(tmp_path / "run", workers=1, events=events).summary()
-    assert events.notes == [f"folder:{docs} has changed: the truth of 1 page is taken over."]
+    assert events.notes == [f"folder:{docs} has changed: the truth of 1 page is updated."]
     assert after.parsers["mine"]["tsr_con"].value == 1 > (before.parsers["mine"]["tsr_con"].value or 0)
 
 

@@ -116,7 +116,7 @@ def test_nobody_is_asked_to_survive_what_is_no_pdf(tmp_path: Path) -> None:
     summary = scored(run, weak={"bad-p1": None, "empty-p1": None, "page-p1": None})
     figure = summary.figure("weak", "survived")
     assert figure is not None and (figure.value, figure.n) == (0, 1)
-    assert "2 files are no PDF (empty, page): in no score and no count of failures." in summary.notes
+    assert "2 files are not PDFs (empty, page): in no score and no count of failures." in summary.notes
     assert (summary.counts["pages"], summary.counts["unreadable files"]) == (1, 3)
     write_bundle(run, tmp_path / "bundle.zip")
     found = verify_bundle(tmp_path / "bundle.zip", n_workers=1)

@@ -376,7 +376,7 @@ def test_another_version_of_a_protocol_is_named(sound: Path, monkeypatch: pytest
     monkeypatch.setattr(TablesProtocol, "comparability", 99)
     found = verify_bundle(sound, n_workers=1)
     assert failed(found) == ["protocols"]
-    assert "version 99" in describe(found) and "do not compare" in describe(found)
+    assert "version 99" in describe(found) and "scores cannot be compared" in describe(found)
 
 
 def test_protocols_that_ask_somebody_are_not_asked(sound: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -212,7 +212,7 @@ def test_few_parsers_or_documents_are_warned_of(run: Run, neutral: dict[str, Sum
 def test_the_help_says_which_boards_are_the_default() -> None:
     shown = " ".join(CliRunner().invoke(app, ["study", "agreement", "--help"]).output.split())
     assert (
-        "the run's, and all that need only pages with truth and no judge" in shown
+        "the run's, and all others that need only pages with truth, and no judge" in shown
         and "evidence and tables" not in shown
     )
 

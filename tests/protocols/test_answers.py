@@ -640,5 +640,5 @@ def test_what_was_not_asked_and_what_failed_is_said(tmp_path: Path) -> None:
     pages = {"p1": PAGE, "p2": PAGE}
     summary = run_of(f"answers(facts={path})", {"x": {"p1": broken}, "y": {"p1": good}}, pages)
     assert summary.counts == {"documents": 2, "pages": 2, "pages with truth": 1}, "p2 is asked nothing"
-    assert any("x: 1 page could not be asked" in note and "no memory" in note for note in summary.notes)
+    assert any("x: 1 page could not be scored" in note and "no memory" in note for note in summary.notes)
     assert any("1 fact of pages that are not in the run: gone." in note for note in summary.notes)

@@ -106,7 +106,7 @@ def test_who_gives_tables_alone_is_not_ranked_beside_readers_of_pages(summary: S
     figure = summary.figure("finder", "agreement")
     assert figure is None or figure.value is None
     assert summary.details["not_ranked"] == ["finder"]
-    assert any("give tables alone" in note and "finder" in note for note in summary.notes)
+    assert any("return only tables" in note and "finder" in note for note in summary.notes)
 
 
 def test_pages_with_nothing_and_pages_not_judged_are_counted(summary: Summary) -> None:
@@ -279,7 +279,9 @@ def test_a_page_that_all_parsers_read_otherwise_in_the_same_way_is_not_judged(tm
     assert list(summary.details["suspect"]) == ["a-p1"]
     assert (value(summary, "a", "unknown"), value(summary, "a", "agreement")) == (1.0, 1.0)
     assert value(summary, "b", "lost") == 1 / N, "of the other page alone"
-    assert any("reading of these pages is suspect" in note and "a-p1" in note for note in summary.notes)
+    assert any(
+        "reference text of these pages is suspect" in note and "a-p1" in note for note in summary.notes
+    )
 
 
 def test_each_page_is_told_what_it_was_judged_by(summary: Summary) -> None:

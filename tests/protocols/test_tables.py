@@ -167,7 +167,7 @@ def test_a_truth_that_most_parsers_contradict_is_named(n_finding: int, is_doubtf
             bench.add(parser, sample, *found)
     doubts = [note for note in bench.summary().notes if "Most parsers find a table" in note]
     assert bool(doubts) == is_doubtful
-    assert all("1 page that has none by the truth: empty." in note for note in doubts)
+    assert all("1 page without tables in the truth: empty." in note for note in doubts)
 
 
 BULLETS = [["•", "Sow in March"], ["•", "Water every week"], ["•", "Reap in July"]]

@@ -84,9 +84,9 @@ def test_a_protocol_that_is_not_installed_costs_itself(tmp_path: Path) -> None:
     RunFolder.of(run).update_manifest(lambda manifest: manifest.with_protocols((spec, "stranger")))
     done = CliRunner().invoke(app, ["report", str(run.path), "--out", str(tmp_path / "site")])
     assert done.exit_code == 0, done.output
-    assert "Not shown: stranger. No installed package brings it." in done.output
+    assert "Not shown: stranger. No installed package provides it." in done.output
     RunFolder.of(run).update_manifest(
         lambda manifest: manifest.model_copy(update={"protocols": ["stranger"]})
     )
-    with pytest.raises(UsageError, match="was scored by stranger"):
+    with pytest.raises(UsageError, match="was scored only by stranger"):
         build_report(run.path, tmp_path / "other")

@@ -20,10 +20,10 @@ def in_words(choice: Choice) -> list[str]:
     sentences = list(choice.verdict)
     if best.estimate is None:
         pages = counted(min(choice.budget, choice.n_pages), "page")
-        label = f"label {pages} to know" if choice.budget else "labels are needed (--labels)"
+        label = f"Label {pages}" if choice.budget else "Label pages (--labels)"
         sentences.append(
-            f"{best.parser} agrees most with the others ({best.guess:.2f}). That is a guess without any "
-            f"truth: {label}."
+            f"{best.parser} agrees most with the others ({best.guess:.2f}). This is a guess without truth. "
+            f"{label} to test it."
         )
         level = [c.parser for c in choice.candidates[1:] if abs(c.guess - best.guess) < SAME_VALUE]
         if level:
@@ -48,7 +48,7 @@ def _basis(choice: Choice) -> str:
     value = rounded(None if own is None else own.value, 2)
     return (
         f"Scores are estimates for all {counted(choice.n_pages, 'page')} from {labels}. On the "
-        f"labelled pages alone {choice.best.parser} has {value}; `bench` shows this score."
+        f"labelled pages alone, {choice.best.parser} scores {value}; `bench` prints this score."
     )
 
 
@@ -87,7 +87,7 @@ def next_step(choice: Choice, corpus: str, run: str) -> list[str]:
         f"Label next ({choice.n_new} of {choice.budget} done): {', '.join(choice.next_look)}",
         f"  {shlex.join(['parsemark', 'annotate', corpus, '--run', run, *pages])}",
         "or put truth files beside the PDFs (docs/how-to/your-documents.md), then repeat the command.",
-        "A page that is not worth the time: --skip PAGE.",
+        "To leave out a page, add --skip PAGE.",
     ]
 
 

@@ -430,22 +430,20 @@ def _notes(
     candidates: Sequence[ParserCandidate],
 ) -> list[str]:
     shared = [f for f in agreement.families() if len(f) > 1]
-    notes = [f"{', '.join(f)} have one vote together, because they make the same errors." for f in shared]
+    notes = [f"{', '.join(f)} share one vote, because they make the same errors." for f in shared]
     if labels.n_out_of_turn and n_labels < len(agreement.samples):
-        pages = f"{counted(labels.n_out_of_turn, 'page')} labelled out of turn"
+        pages = f"{counted(labels.n_out_of_turn, 'page')} labelled without being sampled"
         notes.append(
-            f"{pages}: they count only for themselves, the sampled pages for all others."
+            f"{pages}: each represents only itself; the sampled pages represent all others."
             if labels.drawn
-            else f"{pages}: labels count as in `bench`, as if pages had been labelled at random."
+            else f"{pages}: labels count as in `bench`, as if pages were labelled at random."
         )
     if n_skipped:
-        notes.append(f"{counted(n_skipped, 'page')} skipped: the answer is about the others.")
+        notes.append(f"{counted(n_skipped, 'page')} skipped: the result is about the others.")
     if len(agreement.families()) < 3:
-        notes.append("Fewer than three independent families: agreement is weak evidence, labels are needed.")
+        notes.append("Fewer than three independent parsers: agreement is weak evidence. Labels are needed.")
     lossy = [f"{c.parser} {c.lost:.1%}" for c in candidates if c.lost is not None and c.lost >= MUCH_LOST]
     if lossy:
-        asked = (
-            "words seen on the pages (in its tables, where a parser gives nothing else), as `evidence` counts"
-        )
-        notes.append(f"Lost or altered of the {asked}: {', '.join(lossy)}.")
+        words = "Share of the visible words that are lost or altered (as in `evidence`)"
+        notes.append(f"{words}: {', '.join(lossy)}. For parsers that return only tables: of words in tables.")
     return notes

@@ -82,7 +82,9 @@ class Routing:
             more = "" if self.n_documents >= 20 else " More labelled documents may show one."
             gain = signed(self.gain, 2)
             seen = f" The best rule gains {gain} on unseen documents." if self.rule.parsers else ""
-            return [f"One parser is as good: take {self.single} for all pages ({known}).{seen}{more}"]
+            return [
+                f"One parser is as good as routing: use {self.single} for every page ({known}).{seen}{more}"
+            ]
         parts = ", ".join(f"{value}: {parser}" for value, parser in sorted(self.rule.parsers.items()))
         trait = TRAITS.get(self.rule.trait or "", self.rule.trait)
         said = [

@@ -25,7 +25,7 @@ def agreement(
         Option(
             "--protocol",
             help="Protocol to score with; repeatable.",
-            show_default="the run's, and all that need only pages with truth and no judge",
+            show_default="the run's, and all others that need only pages with truth, and no judge",
         ),
     ] = None,
     neutral: Annotated[

@@ -190,9 +190,9 @@ def _print(found: PdfCheck, exceeded: list[str]) -> None:
                 console.print(f"  {kind.replace('_', ' ')}: {more} more")
             left -= len(findings) + more
     if left:
-        console.print(f"\n{counted(left, 'more finding')}: give --verbose, or --json.")
+        console.print(f"\n{counted(left, 'more finding')}: use --verbose or --json.")
     elif len(shown) < len(found.findings):
-        console.print("\nAll findings: give --verbose, or --json.")
+        console.print("\nTo see all findings, use --verbose or --json.")
 
 
 def _chosen(found: PdfCheck) -> set[int]:

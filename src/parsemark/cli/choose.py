@@ -95,7 +95,7 @@ def choose(
 
 def _table(choice: Choice) -> Table:
     known = choice.best.estimate is not None
-    scores = ["score", "95 % interval", "behind the first"] if known else ["guess"]
+    scores = ["score", "95 % interval", "behind the leader"] if known else ["guess"]
     if choice.is_estimated:
         scores.insert(0, "labelled pages")
     rows = []

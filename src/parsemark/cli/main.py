@@ -110,7 +110,7 @@ def _is_run(path: Path) -> bool:
 app = typer.Typer(
     name="parsemark",
     cls=Root,
-    help="The benchmark for PDF parsers: who is better, by how much, how sure we are, and why.",
+    help="The benchmark for PDF parsers: which one is better, by how much, with what uncertainty, and why.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -162,7 +162,7 @@ def root(
         bool, Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """The benchmark for PDF parsers: who is better, by how much, how sure we are, and why."""
+    """The benchmark for PDF parsers: which one is better, by how much, with what uncertainty, and why."""
     if quiet and verbose:
         raise UsageError("Give --quiet or --verbose, not both.")
     printing.set_detail(verbose - quiet)

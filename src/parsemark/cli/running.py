@@ -158,7 +158,7 @@ def stoppable(console: Console) -> Iterator[ProgressEvents]:
     except KeyboardInterrupt:
         done, total = sum(events.n_done.values()), sum(events.n_pages.values())
         kept = f"{done} of {total} pages are done and kept" if total else "Finished work is kept"
-        console.print(f"\nStopped. {kept}. Go on with:")
+        console.print(f"\nStopped. {kept}. Resume with:")
         console.print(f"  {shlex.join(command_line())}", soft_wrap=True)
         raise typer.Exit(130) from None
     finally:

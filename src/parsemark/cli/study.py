@@ -121,15 +121,17 @@ def _print(console: Console, study: Study) -> None:
         n_unseen = known.n_pairs - known.n
         others = f"; the other {n_unseen}: Pearson {rounded(known.unseen.pearson)}" if n_unseen else ""
         console.print(
-            f"In sample: {name} was fitted to ratings of the truths of {known.n} of these {known.n_pairs} "
-            f"pairs, so its correlation here is not a test{others}. docs/explanation/reader.md has the "
-            "figures on left-out tables."
+            f"In sample: {name} was fitted to ratings of the true tables of {known.n} of these "
+            f"{counted(known.n_pairs, 'pair')}. So its correlation here is not an independent test{others}. "
+            "For its correlation on held-out tables, see docs/explanation/reader.md."
         )
     failed = sum(len(column.failures) for column in result.columns)
     if failed:
         console.print(f"{counted(failed, 'value')} could not be computed; see study.json.")
     if result.differences:
-        console.print(f"{counted(len(result.differences), 'value')} other than stored; see study.json.")
+        console.print(
+            f"{counted(len(result.differences), 'value')} differ from the stored ones; see study.json."
+        )
     by_prompt = study.prompts
     prompts = list(dict.fromkeys(name for row in by_prompt.values() for name in row))
     listed = [(judge, *(rounded(row.get(name)) for name in prompts)) for judge, row in by_prompt.items()]

@@ -193,13 +193,13 @@ def _check_files(root: Path) -> list[str]:
         if not path.is_file():
             problems.append(f"{name} is missing.")
         elif file_sha256(path) != digest:
-            problems.append(f"{name} is not the file that corpus.json describes.")
+            problems.append(f"{name} does not match its hash in corpus.json.")
     for folder in ("truth", "pdfs"):
         for path in sorted((root / folder).rglob("*")):
             if path.is_file() and path.relative_to(root).as_posix() not in manifest.files:
                 problems.append(f"{path.relative_to(root)} is not listed in corpus.json.")
     if hash_of_files(manifest.files) != manifest.hash:
-        problems.append("The hash in corpus.json is not that of its files.")
+        problems.append("The hash of the corpus in corpus.json does not match the hashes of its files.")
     return problems
 
 
@@ -282,7 +282,7 @@ def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFi
     if distance <= INK_TOLERANCE:
         figures.tables_at_ink += 1
     else:
-        figures.disagree("table box is not its ink", f"{where}: ink differs by {distance:.2f} pt.")
+        figures.disagree("table box differs from its ink", f"{where}: ink differs by {distance:.2f} pt.")
     cells = [c for c in element.table.cells if c.box is not None]
     if not cells:
         return

@@ -60,8 +60,10 @@ def load_folder(root: Path) -> Corpus:
     if changed:
         hash_now = hash_of_files({**manifest.files, **changed})
         names = listed([PurePosixPath(name).stem for name in changed])
-        why = f"the truth of {counted(len(changed), 'page')} is not that of corpus.json ({names})"
-        said = f"{why}: it was edited since. Its hash is now {hash_now[:12]}, not {manifest.hash[:12]}."
+        why = (
+            f"the truth of {counted(len(changed), 'page')} was edited since corpus.json was written ({names})"
+        )
+        said = f"{why}. The hash of the corpus is now {hash_now[:12]}, not {manifest.hash[:12]}."
         remarks.append(Remark("truth", said, left_out=False))
     named, read = (manifest.name, manifest.version, hash_now, root), partial(read_sample, root)
     corpus = Corpus(*named, keys, read, manifest.licence, remarks=tuple(remarks))

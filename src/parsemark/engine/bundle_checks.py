@@ -168,7 +168,7 @@ def check_protocols(bundle: Bundle) -> BundleCheck:
         if ours.comparability != entry.comparability:
             check.differs(
                 f"{entry.spec}: the bundle was scored by version {entry.comparability} of the protocol, this "
-                f"parsemark ({__version__}) has version {ours.comparability}; their numbers do not compare. "
+                f"parsemark ({__version__}) has version {ours.comparability}; scores cannot be compared. "
                 f"Verify it with parsemark {bundle.index.code_version}"
             )
         summary = bundle.summary(entry)
@@ -198,7 +198,7 @@ def problems_in(bundle: Bundle) -> Iterator[str]:
             known = set(rows["sample"]) <= pages and set(rows["parser"]) <= parsers
             finite = rows.select(pl.col(numbers).is_finite().fill_null(True).all())
             if not known or not all(named.row(0)) or not all(finite.row(0)):
-                yield f"{entry.spec}: rows of {table} that no page and parser of the bundle can have"
+                yield f"{entry.spec}: rows of {table} that fit no page and parser of the bundle"
 
 
 def check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[ParseRecord]) -> BundleCheck:
@@ -243,7 +243,7 @@ def check_statuses(bundle: Bundle, records: Sequence[ParseRecord]) -> BundleChec
     for record in records:
         if record.status not in (_BORNE_BY_NONE if record.blob is None else _BORNE_BY_AN_OUTPUT):
             has = "without an output" if record.blob is None else "with an output"
-            check.differs(f"page {record.sample}, {record.parser}: {record.status} {has}, which cannot be")
+            check.differs(f"page {record.sample}, {record.parser}: {record.status} {has} is impossible")
             continue
         was_run = record.parser not in imported or record.key != IMPORTED or record.wall_s is not None
         if record.status is Status.NO_PREDICTION and was_run:

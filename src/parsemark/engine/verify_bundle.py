@@ -125,7 +125,7 @@ def _notes(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Iter
             "compare it only with bundles of the same pages."
         )
     if corpus is None:
-        yield "The truth was taken from the bundle itself. Hold it against the corpus with --corpus."
+        yield "The truth was taken from the bundle itself. Compare it with the corpus: --corpus CORPUS."
     for entry in index.protocols:
         if get_protocol(entry.spec).asks:
             yield f"{entry.spec} uses a language model, so its scores were NOT checked."
@@ -137,8 +137,8 @@ def _notes(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -> Iter
     confined = ", ".join(f"{p.name} {p.confined_in_words}" for p in bundle.manifest().parsers)
     yield f"Confined during the run, so without access to truth (as stated by the bundle): {confined}."
     yield (
-        "Not shown by this: that the parsers returned these outputs, and times and memory. Only parsing "
-        "again shows that."
+        "This does not prove that the parsers returned these outputs, nor that times and memory are right. "
+        "To check that, parse again."
     )
 
 

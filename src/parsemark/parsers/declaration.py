@@ -171,7 +171,7 @@ class Info(BaseModel, extra="forbid", frozen=True):
         """Refuse variables that name folders of the user: a worker sees the folders that it is given."""
         for name in names:
             if name.removeprefix("env:").removeprefix("folder:") in _OF_THE_SHELL:
-                raise ValueError(f"{name} would give it a folder of yours; name a variable of its own")
+                raise ValueError(f"{name} would give the worker a folder of yours; use a variable of its own")
         return names
 
 

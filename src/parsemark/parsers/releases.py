@@ -55,7 +55,7 @@ def own_package(parser: Parser) -> OwnPackage:
     if declared.info.npm:
         listed = ", ".join(declared.info.npm)
         raise UsageError(
-            f"Parser {parser.short_name!r} uses {listed} of npm, whose version cannot be chosen in a name. "
+            f"Parser {parser.short_name!r} uses {listed} of npm, whose version cannot be chosen with @. "
             "Copy its script and list another version there."
         )
     trees = [requirement.path for requirement in parser.requirements]
@@ -75,8 +75,8 @@ def own_package(parser: Parser) -> OwnPackage:
         if len(found) == 1:
             return OwnPackage(names[found[0]], found[0], trees[found[0]])
     raise UsageError(
-        f"Parser {parser.short_name!r} has no package of its own whose versions could be chosen. In a script "
-        'of yours, say which it is: package = "NAME" in [tool.parsemark].'
+        f"Parser {parser.short_name!r} declares no package whose version could be chosen. In your own "
+        'script, add package = "NAME" to [tool.parsemark].'
     )
 
 
@@ -188,7 +188,7 @@ def _why(name: str, package: str, version: str, error: ParserError) -> str:
         listing = f"`parsemark parsers versions {name.partition('@')[0]}` lists them"
         return f"{name}: {package} has no release {version} for this Python; {listing}."
     if _NO_BUILD.search(said):
-        return f"{name} must be built here, and that fails: {last_line(error)}"
+        return f"{name} must be built here, and the build failed: {last_line(error)}"
     return f"{name} cannot be installed: {last_line(error)}"
 
 
@@ -213,7 +213,7 @@ def require_start(parser: Parser) -> None:
             pass
     except WorkerFailure as failure:
         tail = f" ({last_line(ParserError(failure.stderr_tail))})" if failure.stderr_tail.strip() else ""
-        raise ParserError(f"{name} is installed and does not start: {failure}{tail}") from failure
+        raise ParserError(f"{name} is installed but does not start: {failure}{tail}") from failure
 
 
 def usable_parsers(

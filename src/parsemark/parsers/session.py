@@ -160,7 +160,9 @@ class WorkerSession:
         except EndedError as error:
             how = self._how_it_ended("during")
             said_nothing = self._asked == 0 and how == "ended with exit code 0 during" and not error.n_bytes
-            hint = " A worker ends with `serve(parse)`: is that line missing?" if said_nothing else ""
+            hint = (
+                " A worker script must end with `serve(parse)`: is that line missing?" if said_nothing else ""
+            )
             raise self._failure("died", f"The worker {how} {doing}.{hint}") from error
 
     def _how_it_ended(self, when: str) -> str:

@@ -369,7 +369,7 @@ class Bundle:
         raw = self.raw_names
         if len(raw) != self.index.raw.n or _hash_of_names(raw) != self.index.raw.sha256:
             raise self._damaged(
-                f"it has {len(raw)} raw outputs, which are not the {self.index.raw.n} that {INDEX} names"
+                f"its {len(raw)} raw outputs are not the {self.index.raw.n} that {INDEX} lists"
             )
 
     def _hashed(self, name: str) -> bytes:
@@ -415,4 +415,4 @@ class Bundle:
             raise self._damaged(str(error).rstrip(".")) from error
 
     def _damaged(self, what: str) -> DamagedBundleError:
-        return DamagedBundleError(f"{self.path} is damaged or no bundle of parsemark: {what}.")
+        return DamagedBundleError(f"{self.path} is damaged, or is not a bundle of parsemark: {what}.")

@@ -153,7 +153,7 @@ class TableFiles:
 
     def _damaged(self, path: Path, name: str, why: str) -> StoreError:
         if name in ("samples", "parses"):
-            remedy = "Delete it and give the command that made the run again; the cache still has the pages"
+            remedy = "Delete it and repeat the command that made the run; its pages are still in the cache"
         else:
             remedy = f"Make it again with: parsemark score {self.path}"
         reason = " ".join(why.split())[:200].rstrip(".")

@@ -31,10 +31,10 @@ N_DRAWS = 500
 MIN_PARSERS = 3  # two parsers are ordered alike or not: that is no rank agreement
 FEW_PARSERS, FEW_DOCUMENTS = 5, 30  # below either, tau takes few values, or resamples hardly differ
 SOURCES = {
-    "pages": "The protocols count different pages.",
+    "pages": "The protocols score different pages.",
     "serialisation": "How outputs are written: newlines, tables as HTML or Markdown, delimiters of formulas.",
-    "kinds": "The protocols look at different kinds of truth: text, tables, headings, order, formulas.",
-    "matching": "Which table of an output answers which true one: one measure under the rules of both.",
+    "kinds": "The protocols score different categories: text, tables, headings, order, formulas.",
+    "matching": "The protocols match tables by different rules: one measure, computed under both rules.",
     "measures": "The rest: the measures themselves, and the matching of text.",
 }
 
@@ -75,8 +75,8 @@ class BoardAgreement:
             return ""
         there = f"{counted(len(self.parsers), 'parser')} and {counted(self.n_documents, 'document')}"
         return (
-            f"Beware: these are {there}. With fewer than {FEW_PARSERS} parsers or {FEW_DOCUMENTS} documents "
-            "such intervals are unreliable."
+            f"Warning: these are {there}. With fewer than {FEW_PARSERS} parsers or {FEW_DOCUMENTS} documents, "
+            "these intervals are unreliable."
         )
 
     def firsts(self) -> dict[str, list[str]]:

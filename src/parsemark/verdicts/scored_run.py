@@ -32,11 +32,11 @@ def readable_protocols(run: Run) -> tuple[list[str], dict[str, str]]:
         except (MissingDependencyError, MissingPluginError, PluginError) as error:
             missing[spec] = str(error)
         except UnknownNameError:
-            missing[spec] = "No installed package brings it."
+            missing[spec] = "No installed package provides it."
     if missing and not here:
         reasons = " ".join(dict.fromkeys(missing.values()))
         again = f"parsemark score {run.path} --protocol NAME"
-        only = f"{run.path} was scored by {', '.join(missing)} alone."
+        only = f"{run.path} was scored only by {', '.join(missing)}."
         raise UsageError(f"{only} {reasons} Or score it with another protocol: {again}")
     return here, missing
 

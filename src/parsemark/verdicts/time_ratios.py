@@ -90,8 +90,8 @@ def timing_between(old: Run, new: Run) -> Timing:
         )
     else:
         note = (
-            f"Two runs of one parser differ by about {RUN_NOISE:.0%} in time; the bound allows for that. An "
-            "unchanged parser beside yours in both runs makes it narrower."
+            f"Two runs of one parser differ by about {RUN_NOISE:.0%} in time; the bound allows for that. For "
+            "a narrower bound, include an unchanged parser in both runs."
         )
     return Timing(not differ, references, note)
 

@@ -78,7 +78,8 @@ def sample(
     *,
     pages: Annotated[int, Option(min=1, help="Number of pages to choose.")],
     out: Annotated[
-        Path, Option("--out", "-o", help="Folder for the pages, their list, and a sheet per cluster.")
+        Path,
+        Option("--out", "-o", help="Folder for the chosen pages, a list of them, and a picture per cluster."),
     ] = Path(corpus_calls.SAMPLE),
     clusters: Annotated[
         int | None, Option(min=1, help="Number of page types.", show_default="depends on the number of pages")

@@ -249,7 +249,7 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
         if (owner := _owner(path, by_path)) is not None:
             name = owner.pdf.stem
             said = (
-                f"is not named as truth of {owner.name}.pdf is. Name it {name}.pN.tM.csv (table M of page N; "
+                f"is not named as truth of {owner.name}.pdf. Name it {name}.pN.tM.csv (table M of page N; "
                 f"or .html, .md, .tex), {name}.pN.md, {name}.pN{PAGE_SUFFIX} or {name}.pN.{NO_TABLES}."
             )
             owner.unplaced.append(Remark(where, said))
@@ -259,7 +259,7 @@ def _assign(files: Sequence[Path], documents: Sequence[_Document], root: Path, r
                 pdf = path.with_name(f"{stem}.pdf").relative_to(root).as_posix()
                 remarks.append(Remark(where, f"looks like truth, but {pdf} is missing."))
         elif _is_pdf(path):
-            said = f"is a PDF that is not named so. To have it read, name it {path.name}.pdf."
+            said = f"is a PDF whose name lacks the suffix .pdf. To include it, name it {path.name}.pdf."
             remarks.append(Remark(where, said))
     for document in documents:
         document.labels.sort(key=lambda label: (label.page, label.table or 0, label.path))
@@ -341,7 +341,7 @@ def _labels_by_page(document: _Document, n_pages: int, root: Path) -> dict[int, 
             document.labels.append(_Label(1, None, file))
         else:
             said = (
-                f"is for no page of {document.name}.pdf, which has {n_pages}. Name it "
+                f"matches no page of {document.name}.pdf, which has {n_pages}. Name it "
                 f"{document.pdf.stem}.pN.t1{file.suffix}."
             )
             document.unplaced.append(Remark(file.relative_to(root).as_posix(), said))

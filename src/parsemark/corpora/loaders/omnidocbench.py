@@ -87,7 +87,7 @@ def _unknown_categories(samples: list[Sample]) -> Iterator[Remark]:
             if kind not in _KNOWN and not kind.endswith("_mask"):
                 pages.setdefault(kind, []).append(sample.id)
     for kind, ids in pages.items():
-        why = f"nothing is known of this category; no score asks for its elements ({listed(ids)})."
+        why = f"this category is unknown, so no score uses its elements ({listed(ids)})."
         yield Remark(f"category_type {kind!r}", why, left_out=False)
 
 

@@ -127,14 +127,16 @@ def estimate_confidence(
         sure = set(run.table("matches").drop_nulls("confidence")["parser"].unique())
         chosen = [p.name for p in run.manifest.parsers if not is_derived(p.name) and p.name not in sure]
     if not chosen:
-        raise UsageError("Every parser of this run reports confidences; choose some with --parser.")
+        raise UsageError("Every parser of this run reports confidences, so none needs an estimate.")
     found = read_signals(run, chosen)
     known = np.array([right is not None for right in found.correct], dtype=bool)
     if model is not None:
         values = model(found.features) if len(known) else np.zeros(0)
     else:
         if not known.any():
-            raise UsageError("This run has no scored table to fit to: score it, or give --model.")
+            raise UsageError(
+                "This run has no scored table to fit to: score it, or give a run with truth (--fitted-on)."
+            )
         correct = [bool(r) for r in found.correct if r is not None]
         documents = [d for d, k in zip(found.documents, known, strict=True) if k]
         models = models_by_document(found.features[known], correct, documents, run.path.name)

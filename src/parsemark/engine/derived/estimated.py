@@ -199,10 +199,10 @@ def models_by_document(
     if any(len(rest) < MIN_PREDICTIONS or rest.all() or not rest.any() for rest in left):
         least = min(left, key=len)
         raise UsageError(
-            f"Each document is judged by a model of the others, which needs {MIN_PREDICTIONS} tables, "
-            f"right ones and wrong ones. Here {int(hit.sum())} of {hit.size} tables are right, and without a "
-            f"part of the documents {int(least.sum())} of {least.size}. Parse more documents, take more "
-            "parsers, or give a model of another run (--model)."
+            "The confidences of a document come from a model fitted on the others. It needs "
+            f"{MIN_PREDICTIONS} tables, both right and wrong ones. Here {int(hit.sum())} of {hit.size} "
+            f"tables are right; without one part of the documents, {int(least.sum())} of {least.size}. Parse "
+            "more documents, add parsers, or fit on another run (--fitted-on)."
         )
     models = {f: fit_model(features[of_table != f], hit[of_table != f], source) for f in set(folds.values())}
     return {document: models[fold] for document, fold in folds.items()}

@@ -239,7 +239,7 @@ def follow_truth(run: Run, events: Events | None = None) -> bool:
     entry = known.model_copy(update=now)
     RunFolder.of(run).update_manifest(lambda m: m.model_copy(update={"corpus": entry}))
     if changed:
-        events.note(f"{known.spec} has changed: the truth of {counted(changed, 'page')} is taken over.")
+        events.note(f"{known.spec} has changed: the truth of {counted(changed, 'page')} is updated.")
     return bool(changed)
 
 
@@ -332,7 +332,9 @@ def _readable(corpus: Corpus, keys: Sequence[str], events: Events, *, needs_pdf:
     for remark in left_out[:_MAX_LISTED]:
         events.note(str(remark))
     if left_out:
-        events.note(f"Left out: {len(left_out)} of {counted(len(keys), 'page')}; --strict refuses that.")
+        events.note(
+            f"Left out: {len(left_out)} of {counted(len(keys), 'page')}; with --strict, the command fails."
+        )
     if not samples:
         raise CorpusError(f"{corpus.name} has no readable page: {left_out[0]}")
     return samples

@@ -83,7 +83,9 @@ def read_scaling(run: Run) -> Scaling | None:
         return None
     except (OSError, ValidationError) as error:
         why = first_problem(error) if isinstance(error, ValidationError) else str(error)
-        raise StoreError(f"{path} is damaged: {why}. Make it anew with: parsemark bench --scaling") from error
+        raise StoreError(
+            f"{path} is damaged: {why}. Make it again with: parsemark bench --scaling"
+        ) from error
 
 
 def measure_scaling(

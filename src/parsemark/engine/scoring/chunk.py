@@ -299,7 +299,7 @@ def _score(
         why = f"The protocol failed on this page: {error!r}"[:2000]
     else:
         if _leaves_out(protocol, truth, prediction, scores):
-            why = f"The protocol leaves out a page that failed: {prediction.status}"
+            why = f"The protocol returned no rows for a failed page: {prediction.status}"
             return _not_scored(prediction, prediction.status, why)
         return scores
     failed = replace(prediction, status=Status.METRIC_FAILED, elements=(), text=None, message=why)

@@ -99,7 +99,9 @@ def without_elements(page: Page, ids: Iterable[str]) -> Page:
     """
     disputed = set(ids)
     if unknown := sorted(disputed - {element.id for element in page.elements}):
-        raise CorpusError(f"Page {page.id!r} has no element {unknown[0]!r}. Disputes are of another truth.")
+        raise CorpusError(
+            f"Page {page.id!r} has no element {unknown[0]!r}. The disputes file belongs to another truth."
+        )
     kinds = {Category(e.category) for e in page.elements if e.id in disputed and e.category in set(Category)}
     kinds |= {Category.TEXT_BLOCK} if kinds - _OWN_KIND else set()
     elements = tuple(replace(e, ignore=e.ignore or e.id in disputed) for e in page.elements)

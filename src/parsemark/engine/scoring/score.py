@@ -193,8 +193,8 @@ def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
         events.note(f"{lost}: such pages count as failed.")
     if plan.n_empty:
         events.note(
-            f"{counted(plan.n_empty, 'record')} of {run.path} called ok, but with no output: such pages "
-            "count as failed. No parse leaves such a record: it was changed afterwards."
+            f"{counted(plan.n_empty, 'record')} of {run.path} with status ok but no output: such pages "
+            "count as failed. No parse writes such a record, so it was changed afterwards."
         )
     if not plan.parsers:
         raise StoreError(

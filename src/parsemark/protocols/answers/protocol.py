@@ -135,7 +135,7 @@ class AnswersProtocol(PageProtocol):
         rows = tables.read("scores", *columns)
         failed = rows.filter(rows["status"] == str(Status.METRIC_FAILED))
         notes = [
-            f"{parser}: {counted(own['sample'].n_unique(), 'page')} could not be asked and counts as not "
+            f"{parser}: {counted(own['sample'].n_unique(), 'page')} could not be scored and counts as not "
             f"answered. {why}"
             for parser, own, why in failed_scores(failed, tables.parsers)
         ]

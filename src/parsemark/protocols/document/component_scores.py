@@ -202,8 +202,8 @@ def _bleu(
     truths, preds = [m.gt for m in measured], [m.pred for m in measured]
     if task == "ocr" and profile.bleu_of_bare_text:
         remarks.append(
-            f"BLEU under {profile.name} is taken of texts without white space, as published: a block is one "
-            "word, so even a perfect text has 0. Profile strict takes it of the words."
+            f"Under {profile.name}, BLEU is computed on text without white space, as published. Each block "
+            "is then one word, so even a perfect text scores 0. Profile strict computes BLEU on words."
         )
     elif task == "ocr":
         records = [m.record for m in measured if isinstance(m.record, Record)]
@@ -235,13 +235,13 @@ def layout_task(pages: Pages, predictions: Any) -> TaskResult:
     strangers = sorted({box.page for box in given if box is not None} - known)
     if strangers and not any(box is not None and box.page in known for box in given):
         raise FormatError(
-            f"The boxes name {counted(len(strangers), 'picture')} (the first is {strangers[0]}), none of "
-            f"them a page of this corpus, whose pages are named like {names[0] if names else 'nothing'}. "
-            "Name the corpus with --corpus."
+            f"The boxes lie on {counted(len(strangers), 'picture')} (the first is {strangers[0]}). None is a "
+            f"page of this corpus, whose pages have names like {names[0] if names else 'nothing'}. "
+            "Choose the corpus with --corpus."
         )
     if strangers:
         shown = ", ".join(strangers[:_MAX_NAMED])
-        remarks.append(f"Boxes on {counted(len(strangers), 'picture')} not of the corpus: {shown}")
+        remarks.append(f"Boxes on {counted(len(strangers), 'picture')} that are not in the corpus: {shown}")
     pred = [box for box in given if box is not None and box.page in known]
     scores = mean_average_precision(names, truth, pred)
     figures = {"mAP": scores.ap, "AP50": scores.ap50, "AP75": scores.ap75}
@@ -297,9 +297,9 @@ def _read_relations(data: Any, boxes: Sequence[LayoutBox | None]) -> list[Relati
     try:
         pairs = [(int(parent), int(child)) for parent, child in data]
     except (TypeError, ValueError) as error:
-        raise FormatError(f"relations must be pairs of places in results: {error}") from error
+        raise FormatError(f"relations must be pairs of indices into results: {error}") from error
     if any(not 0 <= place < len(boxes) for pair in pairs for place in pair):
-        raise FormatError(f"relations must be pairs of places in results, which has {len(boxes)} boxes.")
+        raise FormatError(f"relations must be pairs of indices into results, which has {len(boxes)} boxes.")
     ends = [(boxes[parent], boxes[child]) for parent, child in pairs]
     return [(parent, child) for parent, child in ends if parent is not None and child is not None]
 
@@ -318,7 +318,7 @@ def _read_boxes(data: Any) -> tuple[list[LayoutBox | None], list[str]]:
     if not isinstance(data, Mapping) or not isinstance(data.get("results"), list):
         raise FormatError(f"The file of boxes needs a list `results`. {_BOXES_FORM}")
     if not isinstance(data.get("categories"), Mapping):
-        raise FormatError(f"The file of boxes needs `categories`, numbers to names. {_BOXES_FORM}")
+        raise FormatError(f"The file of boxes needs `categories`, an object from ids to names. {_BOXES_FORM}")
     names = {str(key): str(value) for key, value in data["categories"].items()}
     boxes: list[LayoutBox | None] = []
     problems: list[str] = []

@@ -17,15 +17,14 @@ from parsemark.protocols.presentation import (
 )
 
 _STRICT = (
-    "rules of its own, which are not made of the switches of the published profiles. Every element of truth "
-    "and output is in exactly one match, found by the cheapest alignment of the two sequences; case and "
-    "punctuation count; what is missed or invented counts in full, and so does a page on which the parser "
-    "failed; headers, footers, page numbers and ignored elements are not counted. Its Overall is the mean of "
-    "1 − text edit, formulas, tables and 1 − order edit."
+    "rules of its own, which no combination of the published profiles' options gives. The cheapest alignment "
+    "of truth and output puts every element into exactly one match. Case and punctuation count. Missed and "
+    "invented elements and failed pages count in full. Headers, footers, page numbers and ignored elements "
+    "are not counted. Its Overall is the mean of 1 − text edit, formulas, tables and 1 − order edit."
 )
 ERROR_KINDS = (
-    ErrorKind("missed", "Missed", "An element of the page that nothing answers."),
-    ErrorKind("invented", "Invented", "An element of the output that answers nothing on the page."),
+    ErrorKind("missed", "Missed", "An element of the page that has no match in the output."),
+    ErrorKind("invented", "Invented", "An element of the output that has no match on the page."),
     ErrorKind("split", "Split", "An element that was read in several pieces."),
     ErrorKind("merged", "Merged", "Elements that were read as one."),
 )

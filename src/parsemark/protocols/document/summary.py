@@ -122,9 +122,11 @@ class DocumentFigures:
             left_out = "pages without a prediction, and those on which a parser failed,"
             found.append(f"{self.profile} leaves {left_out} out of all means.")
         if self.profile not in ("strict", "v1.0"):
-            found.append("Text, formulas and tables that answer nothing are not counted by this profile.")
+            found.append(
+                "This profile does not count text, formulas and tables without a match in the truth."
+            )
             if not self.cdm:
-                found.append("CDM was not asked for; the published overall needs it: document(…,cdm=true).")
+                found.append("CDM is not computed; the published Overall needs it: document(…,cdm=true).")
         return found
 
     def failure_notes(self, tables: RunTables) -> list[str]:
@@ -265,8 +267,8 @@ def _incomplete(pages: Mapping[str, Page], *, is_strict: bool) -> list[str]:
     parsers.
     """
     has_tables = (
-        "has only tables: text, formulas and reading order are not scored there. The protocol `tables` says "
-        "more about them."
+        "has only tables: text, formulas and reading order are not scored there. The protocol `tables` "
+        "scores such pages in more detail."
     )
     is_partial = (
         "is partial: its elements are scored, and predictions of categories that it does not cover are "

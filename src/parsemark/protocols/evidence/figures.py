@@ -179,13 +179,13 @@ def notes(told: Mapping[str, Any]) -> list[str]:
     if suspect := told["suspect"]:
         some = listed([f"{sample} ({words})" for sample, words in list(suspect.items())[:_NAMED]])
         found.append(
-            f"Not judged, since all parsers read the same words otherwise, in the same way: {some}"
-            f"{f' and {len(suspect) - _NAMED} more' if len(suspect) > _NAMED else ''}. "
-            "The reading of these pages is suspect, not the parsers."
+            f"Not judged, since all parsers differ from the reference text in the same words, in the same "
+            f"way: {some}{f' and {len(suspect) - _NAMED} more' if len(suspect) > _NAMED else ''}. "
+            "The reference text of these pages is suspect, not the parsers."
         )
     if finders := told["not_ranked"]:
         found.append(
-            f"Not ranked, since they give tables alone and are asked for nothing else: {', '.join(finders)}."
+            f"Not ranked, since they return only tables and are judged only on tables: {', '.join(finders)}."
         )
     for parser, own in told["invented_numbers"].items():
         for kind in ("invented", "altered"):

@@ -277,7 +277,7 @@ class FactTotals:
     def notes(self) -> list[str]:
         """Return notes for readers of the scores."""
         most = max((float(own[:, -2].sum()) for own in self.sums.values()), default=0.0)
-        said = f"Up to {counted(int(most), 'fact')} could not be tried and count as not passed."
+        said = f"Up to {counted(int(most), 'fact')} could not be tested and count as not passed."
         return [said] if most else []
 
 

@@ -104,7 +104,7 @@ def complete_summary(protocol: PageProtocol, tables: RunTables) -> Summary:
         are = "document is" if n_copies == 1 else "documents are"
         note = (
             f"{n_copies} {are} the same as another (equal bytes, equal text, or pages taken from one PDF): "
-            "every page counts in the score, but intervals and verdicts take them for one document."
+            "every page counts in the score, but intervals and verdicts treat them as one document."
         )
         notes += [note, *contradictions(tables)]
     counts = scored_counts(tables, summary.counts)
@@ -212,8 +212,8 @@ def _repeat_notes(tables: RunTables) -> list[str]:
         return []
     each = ", ".join(f"{parser} {n[parser] + 1}" for parser in sorted(n))
     return [
-        f"Scores are means over several parses of each page ({each}); intervals and verdicts hold how far "
-        "parses differ. AP, calibration, failures and times are those of the first."
+        f"Scores are means over several parses of each page ({each}). Intervals and verdicts include the "
+        "variation between parses. AP, calibration, failures and times are those of the first parse."
     ]
 
 

@@ -80,8 +80,8 @@ def kind_notes(tables: RunTables) -> list[str]:
         notes.append(f"{counted(len(names), 'broken file')} ({_some(names)}): {listed(each)}.")
     if others := [sample for sample in unscored(tables) if kinds[sample].get("file") == OTHER_FILE]:
         found = tables.read("samples", "document", where=pl.col("sample").is_in(others))["document"]
-        are = "file is" if len(others) == 1 else "files are"
-        notes.append(f"{len(others)} {are} no PDF ({_some(sorted(found))}): {IN_NO_SCORE}.")
+        are = "file is not a PDF" if len(others) == 1 else "files are not PDFs"
+        notes.append(f"{len(others)} {are} ({_some(sorted(found))}): {IN_NO_SCORE}.")
     return notes
 
 
@@ -101,7 +101,7 @@ def unread_warning(n_scans: int) -> str:
     """Return the advice for runs in which no parser reads pages without a text layer."""
     return (
         f"{counted(n_scans, 'page')} without a text layer (scans), and no parser returned anything there: "
-        "add one that reads pictures, such as --parser tesseract or --parser rapid."
+        "add one with OCR, such as --parser tesseract or --parser rapid."
     )
 
 

@@ -93,7 +93,7 @@ def type_notes(
     if not new_types.is_answered:
         names = f" ({', '.join(types_seen)})" if len(types_seen) == new_types.n_types else ""
         others = plural(new_types.attribute, 2)
-        said = f"The documents come from {types}{names}: nothing follows for other {others}."
+        said = f"The documents come from {types}{names}: no conclusion is possible about other {others}."
         return [f"{said} {best} scores {low} to {high}, depending on the {new_types.attribute}."]
     new = f"On new {plural(new_types.attribute, 2)} (from {types}) {best} scores {low} to {high}"
     resolved = [v for v in verdicts if v.state in ("better", "worse")]
@@ -101,7 +101,7 @@ def type_notes(
     if not resolved:
         return [f"{new}."]
     if open_:
-        return [f"{new}. Whether its lead over {listed(open_)} holds there is open."]
+        return [f"{new}. It is open whether its lead over {listed(open_)} holds there."]
     return [f"{new}. Its lead holds there, too."]
 
 

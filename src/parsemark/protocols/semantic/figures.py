@@ -107,7 +107,7 @@ def summarise(protocol: SemanticOptions, tables: RunTables) -> Summary:
         notes=[
             *[
                 f"This run is incomplete: {counted(n_skipped, 'verdict')} are missing, so the "
-                "comparison stays open. Score the run again: only these are asked."
+                "comparison stays open. Score the run again; only the missing verdicts are requested."
             ]
             * bool(n_skipped),
             *[f"{counted(n_unread, 'true table')} cannot be read and are excluded from every parser's score."]

@@ -156,7 +156,7 @@ class PageScorer:
             status = self.prediction.status if failed else Status.NO_PREDICTION
             score = Score(metric, None, status, message=self.prediction.message)
         elif (truth := self._truth(match.truth[0])).is_unread:
-            why = truth.attributes.get(TRUTH_ERROR) or "The truth has the table's place alone."
+            why = truth.attributes.get(TRUTH_ERROR) or "The truth contains only the table's position."
             score = Score(metric, None, Status.NO_TRUTH, message=str(why))
         else:
             score = self._score(match, metric, answers.get(match.truth[0]))

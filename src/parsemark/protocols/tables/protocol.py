@@ -55,8 +55,8 @@ class TablesProtocol(PageProtocol):
     def __post_init__(self) -> None:
         if self.scope == "document" and self.match not in ("auto", "ngrams"):
             raise UsageError(
-                f"tables(scope=document) matches by ngrams, not by {self.match}: places on different pages "
-                "do not compare, and a table that was cut in two has no one-to-one answer."
+                f"tables(scope=document) needs match=ngrams, not {self.match}: positions on different pages "
+                "cannot be compared, and a table that is cut in two has no one-to-one match."
             )
         for spec in self.all_metrics:  # a wrong one is refused before anything is parsed
             kind = get_metric(spec).metadata.kind

@@ -319,8 +319,10 @@ def _doubtful_negatives(run: RunMatches) -> list[str]:
         return []
     n_more = len(doubtful) - _MOST_NAMED
     named = ", ".join(doubtful[:_MOST_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")
-    where = "1 page that has none" if len(doubtful) == 1 else f"{len(doubtful)} pages that have none"
-    return [f"Most parsers find a table on {where} by the truth: {named}. Look whether it is complete there."]
+    where = counted(len(doubtful), "page")
+    return [
+        f"Most parsers find a table on {where} without tables in the truth: {named}. Is the truth complete?"
+    ]
 
 
 def _agreement(run: RunMatches, parser: str) -> dict[str, Figure]:

@@ -34,7 +34,7 @@ def score_page(truth: Page | None, prediction: Prediction, *, cdm: bool) -> Page
         return writer.out
     matches, writer.status, writer.why = match_page(truth, prediction)
     if not matches.is_complete:
-        writer.why = "The page is over the budget of the matcher: only equal blocks were matched."
+        writer.why = "The page exceeds the limit of the matcher, so only equal blocks were matched."
     has_text = not truth.only_tables and bool(matches.truth.blocks or matches.covers_text)
     if has_text:
         shares = [matches.shares(match) for match in matches.blocks if matches.counts(match)]
