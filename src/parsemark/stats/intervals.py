@@ -125,7 +125,7 @@ def within_types(values: Floats, types: Sequence[object] | None = None) -> Float
     squares. Documents of a type with fewer than `FEWEST_OF_TYPE`, or without types, deviate from the mean of
     all documents. Every document counts once, whatever it holds: what is sampled is a document.
     """
-    group, sizes = _groups(types, len(values))
+    group, sizes = _groups(None if types is None else tuple(types), len(values))
     totals = np.zeros((len(sizes), *values.shape[1:]))
     np.add.at(totals, group, values)
     # The last group is compared with all documents.
@@ -137,11 +137,12 @@ def within_types(values: Floats, types: Sequence[object] | None = None) -> Float
     return deviations
 
 
-def _groups(types: Sequence[object] | None, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+@lru_cache(maxsize=256)  # the same for most figures of a run, and for each of its groups of pages
+def _groups(types: tuple[object, ...] | None, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the group of each document, and the groups' sizes; the last one holds those of small types."""
     if types is None:
         return np.zeros(n, dtype=np.int64), np.array([n])
-    index, names = _cluster_index(tuple(types))
+    index, names = _cluster_index(types)
     sizes = np.bincount(index, minlength=len(names))
     large = np.flatnonzero(sizes >= FEWEST_OF_TYPE)
     position = np.full(len(names), len(large))
@@ -158,7 +159,7 @@ def effective_df(shares: Floats, types: Sequence[object] | None = None) -> int:
     document adds varies in proportion to its share w. For n equal shares that is n − 1 without types, and n
     minus their number for types of one size.
     """
-    group, sizes = _groups(types, len(shares))
+    group, sizes = _groups(None if types is None else tuple(types), len(shares))
     squares = np.bincount(group, shares**2, len(sizes))
     fourths = np.bincount(group, shares**4, len(sizes))
     own = np.divide(squares**2, fourths, out=np.ones(len(sizes)), where=fourths > 0) - 1
@@ -166,6 +167,11 @@ def effective_df(shares: Floats, types: Sequence[object] | None = None) -> int:
         own[-1] += 1
     df = squares.sum() ** 2 / np.sum(squares**2 / np.maximum(own, 1))
     return max(1, math.floor(float(df) + 1e-9))
+
+
+@lru_cache(maxsize=256)
+def _df_of_equal_shares(n: int, types: tuple[object, ...] | None) -> int:
+    return effective_df(np.ones(n), types)
 
 
 def variance_by_size(squares: Floats, shares: Floats) -> float:
@@ -241,7 +247,8 @@ def interval_from(
     if n < FEWEST_DOCUMENTS or not np.isfinite(value) or not np.all(np.isfinite(left_out)):
         return None
     shares = np.ones(n) if shares is None else shares
-    df = min(effective_df(shares, types) + KNOWN_BY_SIZE, effective_df(np.ones(n), types))
+    of_equal = _df_of_equal_shares(n, None if types is None else tuple(types))
+    df = min(effective_df(shares, types) + KNOWN_BY_SIZE, of_equal)
     unseen = _zero_bound(effective_df(shares) + 1, bounds, level)
     if value <= 0:
         return 0.0, unseen

@@ -65,6 +65,22 @@ def element_attributes(element: Element) -> dict[str, AttributeValue]:
     return {**element.traits, **({} if element.derivation is None else {"derivation": element.derivation})}
 
 
+_Masks = tuple[list[NDArray[np.bool_]], list[int]]
+"""The pages that groups consist of, each once, and which of them is that of each group."""
+
+
+def _masks(groups: Iterable[Sequence[int]], n: int) -> _Masks:
+    """Return the groups of pages as masks; those of the same pages share one, as their figures are equal."""
+    places: dict[bytes, int] = {}
+    masks, of_group = [], []
+    for group in groups:
+        mask = np.isin(np.arange(n), group)
+        if (number := places.setdefault(mask.tobytes(), len(masks))) == len(masks):
+            masks.append(mask)
+        of_group.append(number)
+    return masks, of_group
+
+
 def page_slices(
     figures: Sequence[FigureSums],
     tables: RunTables,
@@ -79,15 +95,17 @@ def page_slices(
     known = ((sample, {**(more or {}).get(sample, {}), **own}) for sample, own in said)
     named = attribute_groups((s, {k: v for k, v in own.items() if v is not None}) for s, own in known)
     numbers: list[dict[str, dict[str, Figure]]] = [defaultdict(dict) for _ in named]
-    kept: dict[int, list[NDArray[np.bool_]]] = {}
+    kept: dict[int, _Masks] = {}
     for figure in figures:
         if id(figure.samples) not in kept:  # most figures are of the same pages
             position = {sample: k for k, sample in enumerate(figure.samples)}
             members_at = ([position[s] for s in members if s in position] for *_, members in named)
-            kept[id(figure.samples)] = [np.isin(np.arange(len(position)), at) for at in members_at]
+            kept[id(figure.samples)] = _masks(members_at, len(position))
+        masks, of_group = kept[id(figure.samples)]
         for parser, pages in figure.sums.items():
-            for own, keep in zip(numbers, kept[id(figure.samples)], strict=True):
-                own[parser][figure.info.name] = figure_of_sums(figure, pages * keep[:, None])
+            found = [figure_of_sums(figure, pages * mask[:, None]) for mask in masks]
+            for own, number in zip(numbers, of_group, strict=True):
+                own[parser][figure.info.name] = found[number]
     return [
         Slice(scope="page", attribute=attribute, value=value, n=len(set(members)), figures=dict(own))
         for (attribute, value, members), own in zip(named, numbers, strict=True)
