@@ -72,7 +72,8 @@ _Masks = tuple[list[NDArray[np.bool_]], list[int]]
 def _masks(groups: Iterable[Sequence[int]], n: int) -> _Masks:
     """Return the groups of pages as masks; those of the same pages share one, as their figures are equal."""
     places: dict[bytes, int] = {}
-    masks, of_group = [], []
+    masks: list[NDArray[np.bool_]] = []
+    of_group = []
     for group in groups:
         mask = np.isin(np.arange(n), group)
         if (number := places.setdefault(mask.tobytes(), len(masks))) == len(masks):
