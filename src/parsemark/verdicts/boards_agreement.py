@@ -75,7 +75,7 @@ class BoardAgreement:
             return ""
         there = f"{counted(len(self.parsers), 'parser')} and {counted(self.n_documents, 'document')}"
         return (
-            f"Warning: these are {there}. With fewer than {FEW_PARSERS} parsers or {FEW_DOCUMENTS} documents, "
+            f"Warning: these are {there}. With fewer than {FEW_PARSERS} parsers or {FEW_DOCUMENTS} documents "
             "these intervals are unreliable."
         )
 

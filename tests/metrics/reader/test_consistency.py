@@ -1,6 +1,6 @@
 """The same thing costs the same however it is written, and what is wrong never less than what is lost.
 
-Made of classes that a stranger reported, on tables of our own. The ranges are wide: they hold the order of
+Classes of errors, on tables of our own. The ranges are wide: they hold the order of
 harm, not a number.
 """
 

@@ -1,6 +1,6 @@
 """What belongs to a group may stand with its members; what is said wrongly costs more than nothing.
 
-Made of classes that strangers reported, on tables of our own.
+Classes of errors, on tables of our own.
 """
 
 from __future__ import annotations

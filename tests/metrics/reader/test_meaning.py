@@ -1,6 +1,6 @@
 """What is the same to a reader though it is written otherwise, and what is not though it looks the same.
 
-Made of what a stranger reported who had only the documentation, with what they expected; `reader` was wrong
+Made of reports by users of the documentation, with the scores that they expected; `reader` was wrong
 about most of them. The ranges are wide: they hold the order of harm, not a number.
 """
 

@@ -1,6 +1,6 @@
 """Complete, but written or arranged in another way: what a reader accepts, and what only looks like it.
 
-Made of classes that a stranger reported, on tables of our own with ranges set before they were scored. The
+Classes of errors, on tables of our own with ranges set before they were scored. The
 ranges are wide: they hold the order of harm, not a number.
 """
 
