@@ -63,7 +63,7 @@ def bench(
     """Run parsers on a corpus; print a leaderboard and write an HTML report.
 
     The leaderboard shows scores with 95 % confidence intervals, failures and CPU time; the report also shows
-    memory. If the leader is not significantly better than another parser, the output says how many more
+    memory. If the leader is not significantly better than another parser, the output states how many more
     documents give an even chance to separate them. The same command resumes an interrupted run.
 
     Truth is the correct content of a page. Its files are named after the PDF: `report.md`, or
@@ -125,7 +125,7 @@ def try_file(
 ) -> None:
     """Run all installed parsers on one file and show their outputs side by side. No truth is needed.
 
-    With one --parser and one page, its tables, worker messages and any traceback are printed here. A worker
+    With one --parser and one page, its tables, worker messages and any traceback are printed. A worker
     is the script that runs a parser.
 
     Example: parsemark try report.pdf

@@ -66,7 +66,7 @@ def export(
     - charts-pdf, charts-svg, charts-png: charts for a paper; needs `pip install 'parsemark[figures]'`.
     - outputs-md, outputs-html, outputs-csv, outputs-json: the parsers' outputs, one file per page, named
       after the PDFs.
-    - boxes: where one parser found tables, as a COCO file for `modular(detect=file)`.
+    - boxes: boxes of the tables that one parser found, as a COCO file for `modular(detect=file)`.
     - badge: an SVG with score, interval and corpus.
     - hf-eval: evaluation results for a model repository on the Hugging Face Hub, a YAML file per parser.
     - failure: a folder with one page, its truth, the parser's output and worker, and the command that repeats

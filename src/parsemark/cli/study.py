@@ -65,7 +65,7 @@ def run(
 
     Writes `correlations.json`, `study.json`, `scores.jsonl`, `scatter.png` and `disagreements.html`.
     study.json contains the agreement between raters, counts, prompts, costs, and differences from the metric
-    values in the ratings file. It also says on how many of the pairs a metric was fitted. Pairs with an
+    values in the ratings file. It also counts the pairs to which a metric was fitted. Pairs with an
     empty extraction are counted but not used in correlations. Unreadable entries are reported and counted.
 
     Example: parsemark study run ratings.json --metric reader --metric teds --out studies/tables

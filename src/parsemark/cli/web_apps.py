@@ -126,7 +126,7 @@ def annotate(
     port: AnnotatePort = None,
     browser: opt.Browser = True,
 ) -> None:
-    """Make truth (correct content) for your documents in a browser, starting from what parsers agree on.
+    """Make truth (correct content) for your documents in a browser, starting from the consensus of parsers.
 
     An accepted page is written as DOCUMENT.pN.json beside its PDF, replaces its earlier truth, and is read by
     every command. Edits are saved in FOLDER/.parsemark-annotate.sqlite, so the server can be restarted at any

@@ -95,8 +95,8 @@ def gate_runs(
     """
     if old is not None and new.is_baseline and not old.is_baseline:
         raise UsageError(
-            f"{new.path} is a baseline and {old.path} a run: a run is held against a baseline. Exchange "
-            "RUN and --old."
+            f"{new.path} is a baseline and {old.path} is a run. Compare the run with the baseline: swap RUN "
+            "and --old."
         )
     side = GateSide.of(new, protocol)
     chosen, known = list(parsers or side.tables.parsers), side.tables.parsers
@@ -145,7 +145,7 @@ def gate_runs(
     against = check_against(get_protocol(side.summary.protocol), before, side, limits, shared, timing=timing)
     notes += [timing.note] if timing.note and limits.ratios else []
     if before.errors is None:
-        notes.append("The baseline has no errors of the insides of tables; save it again to see them.")
+        notes.append("The baseline lacks the errors inside tables; save it again to include them.")
     unmeasured = _not_checked(against.checks, info, limits, shared)
     return replace(
         against,
