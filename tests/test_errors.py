@@ -41,6 +41,7 @@ def test_an_unknown_name_says_the_nearest_ones_or_all_of_a_few() -> None:
 
     many = [f"page-{k}" for k in range(100)]
     assert "Did you mean" in str(UnknownNameError("page", "page-7x", many))
+    assert str(UnknownNameError("metric", "TEDS", ["cell_f1", "teds"])).endswith("Did you mean 'teds'?")
     few = UnknownNameError("form", "zzz", ("olmocr", "answers"))
     assert str(few) == "Unknown form 'zzz'. There are: answers, olmocr."
     assert str(UnknownNameError("page", "zzz", many)) == "Unknown page 'zzz'."

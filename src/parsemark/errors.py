@@ -53,7 +53,8 @@ class UnknownNameError(UsageError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
-        self.nearest = tuple(difflib.get_close_matches(name, names, n=3, cutoff=0.5))
+        same = [known for known in names if known.lower() == name.lower()]
+        self.nearest = tuple(same or difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5))
         hint = f" Did you mean {' or '.join(map(repr, self.nearest))}?"
         if not self.nearest:
             is_few = 0 < len(names) <= _FEW_NAMES

@@ -99,6 +99,13 @@ def test_a_run_equals_itself(runs: tuple[Run, Run]) -> None:
     assert result.drops(0) == []
 
 
+def test_runs_of_too_few_documents_are_not_said_to_have_no_drop(tmp_path: Path) -> None:
+    old = fabricate_run(tmp_path / "old", 4, PARSERS)
+    new = fabricate_run(tmp_path / "new", 4, ("second", "third", "first"))
+    shown = CliRunner().invoke(app, ["compare", str(new.path), "--old", str(old.path)]).output
+    assert shown.startswith("Too few documents to test for a drop.")
+
+
 def test_a_significant_drop_fails_and_names_the_parser(runs: tuple[Run, Run]) -> None:
     command = ["compare", str(runs[1].path), str(runs[0].path), "--fail-below", "-0.01"]
     result = CliRunner().invoke(app, command)

@@ -108,6 +108,16 @@ def test_a_bad_declaration_is_refused(tmp_path: Path, source: str, words: str) -
         get_parser(str(script))
 
 
+def test_a_program_that_is_no_worker_is_answered_with_what_a_worker_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mytool.sh").write_text("#!/bin/sh\n")
+    monkeypatch.chdir(tmp_path)
+    for spec in ("mytool.sh", "./mytool.sh", str(tmp_path / "mytool.sh")):
+        with pytest.raises(UsageError, match=r"is not a Python script.*parsemark score OUTPUTS"):
+            get_parser(spec)
+
+
 def test_a_script_that_does_not_exist() -> None:
     with pytest.raises(ParserError, match="Cannot read the worker script"):
         get_parser("no/such/worker.py")

@@ -104,6 +104,12 @@ def test_figures_that_nobody_described_are_no_reason_to_fail() -> None:
     assert any("only" in line for line in shown(100, make_summary({"only": {"unknown": figure(0.5)}})))
 
 
+def test_intervals_are_explained_where_there_are_any() -> None:
+    few = make_summary({"only": {"quality": figure(0.5)}})
+    for summary, expected in ((SUMMARY, True), (few, False)):
+        assert any(line.startswith("below each score: 95 % CI") for line in shown(120, summary)) is expected
+
+
 def test_notes_are_told() -> None:
     summary = make_summary({"sick": {"quality": figure(0.5)}}, notes=["sick: needs [more] memory"])
     assert "Note: sick: needs [more] memory" in [line.rstrip() for line in shown(200, summary)]

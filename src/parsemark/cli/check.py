@@ -76,8 +76,8 @@ def check(
     """Compare an output with its PDF; list text that is lost, altered, invented, moved or leaked.
 
     Leaked text is in the output, but hidden or covered in the PDF. No truth (correct content) is needed: the
-    text of the PDF is the reference. Exit code 1 if a limit is exceeded, 2 if the PDF or the output cannot be
-    used.
+    text of the PDF is the reference. Exit code 1 if a limit is exceeded, 2 if a PDF or an output is missing
+    or cannot be used.
 
     Example: parsemark check report.pdf report.md
 
@@ -161,6 +161,8 @@ def _check_folder(
             console.print(f"  ! {visible(failure['document'])}: {visible(failure['why'])}", soft_wrap=True)
         if not is_quiet():
             console.print(f"Summary: {page}\nFindings: {table}", soft_wrap=True)
+    if summary.n_unchecked:
+        raise typer.Exit(2)
     if summary.statuses["exceeded"]:
         raise typer.Exit(1)
 

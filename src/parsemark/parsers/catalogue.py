@@ -49,6 +49,12 @@ def get_parser(spec: str) -> Parser:
         return at_version(parser, versioned["version"].strip())
     if match := _SCRIPT_SPEC.fullmatch(spec):
         return _from_script(Path(match["path"].strip()), parse_spec(f"x{match['options'] or ''}"))
+    if Path(spec).suffix and Path(spec).is_file():
+        raise UsageError(
+            f"{spec} is not a Python script. A parser of your own is a short Python script that calls your "
+            "program (guide: docs/how-to/parsers.md). To score outputs that you already have: parsemark "
+            "score OUTPUTS CORPUS"
+        )
     parsed = parse_spec(spec)
     return _make(parsed, parsed.name, find_script(parsed.name))
 

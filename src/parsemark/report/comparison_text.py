@@ -152,6 +152,9 @@ def runs_markdown(result: RunComparison, below: float | None = None) -> str:
     worse = result.drops()
     label = result.comparisons[0].info(result.figure).label if result.comparisons else result.figure
     head = f"**{counted(len(worse), 'significant drop')}" if worse else "No significant drop"
+    untested = [c for c in result.comparisons if c.primary.low is None and c.primary.state != "equal"]
+    if untested and len(untested) == len(result.comparisons):
+        head = "Too few documents to test for a drop"
     if worse and below is not None:
         head += f", {len(result.drops(below)) or 'none'} below {below:g}"
     head += ".**" if worse else "."

@@ -214,7 +214,10 @@ def _first_sentence(text: str) -> str:
 def _legend(summary: Summary, shown: Sequence[FigureInfo], left_out: Sequence[str]) -> list[RenderableType]:
     info = summary.info(summary.primary)
     failed = "count as empty output" if summary.failures_count else "are left out of the means"
-    parts = [f"below each score: 95 % CI for documents like these; failed pages {failed}"]
+    values = [summary.figure(parser, column.name) for column in shown for parser in summary.parsers]
+    has_intervals = any(value is not None and value.low is not None for value in values)
+    interval = "below each score: 95 % CI for documents like these; " if has_intervals else ""
+    parts = [f"{interval}failed pages {failed}"]
     if summary.ranking.best is not None:
         parts.insert(0, f"sorted by {info.label} ({info.name}): {_first_sentence(info.definition)}")
         states = {v.state for v in map(summary.ranking.to_best, summary.parsers) if v}

@@ -329,7 +329,7 @@ def group_documents(types: Sequence[object]) -> NDArray[np.int64]:
     n = len(types)
     if n <= MAX_GROUPS:
         return np.arange(n)
-    group, sizes = _groups(None if types is None else tuple(types), n)
+    group, sizes = _groups(tuple(types), n)
     found, first = np.zeros(n, dtype=np.int64), 0
     rng = np.random.default_rng(0)
     for k, size in enumerate(sizes):

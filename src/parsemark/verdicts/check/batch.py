@@ -67,8 +67,14 @@ class BatchSummary:
 
     def statuses_in_words(self) -> str:
         """Return how many documents have each status."""
-        words = {"ok": "within limits", "exceeded": "over a limit"}
+        ok = "within limits" if self.statuses["exceeded"] else "checked"
+        words = {"ok": ok, "exceeded": "over a limit"}
         return ", ".join(f"{n:,} {words.get(status, status)}" for status, n in self.statuses.items())
+
+    @property
+    def n_unchecked(self) -> int:
+        """Return the number of documents without an output, or whose PDF or output cannot be used."""
+        return self.statuses["error"] + self.statuses["no output"]
 
     def to_json(self) -> dict[str, Any]:
         """Return the sums as plain data."""
