@@ -14,8 +14,10 @@ help:  ## Show this list
 bench: .stamps/install  ## Run the default parsers on the demo corpus; leaderboard and HTML report
 	$(BIN)/parsemark bench --protocol tables --protocol document --out runs/demo
 
+# One process more than CPUs: some tests wait for limits of time.
+PROCESSES ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 test: .stamps/test .stamps/system  ## Run the tests
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not conformance and not packaging" tests plugins
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal -m "not conformance and not packaging" tests plugins
 
 check: .stamps/test  ## Lint, type-check, and hold the architecture
 	$(BIN)/ruff check .

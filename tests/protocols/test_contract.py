@@ -102,14 +102,14 @@ def test_charts_that_cannot_be_made_cost_only_themselves(
 def test_compare_uses_the_verdict_of_the_leaderboard(run: Run) -> None:
     comparison = compare_parsers(run, "one", "two", "words")
     assert comparison.primary == run.summary("words").ranking.verdict("one", "two")
-    assert "| wordiness |" in comparison_markdown(comparison)
+    assert "| Wordiness |" in comparison_markdown(comparison)
 
 
 def test_leaderboard_and_compare_on_the_command_line(run: Run) -> None:
     result = CliRunner().invoke(app, ["score", str(run.path), "--protocol", "words"])
     assert result.exit_code == 0 and "Wordiness" in result.output, result.output
     result = CliRunner().invoke(app, ["compare", str(run.path), "one", "two", "--protocol", "words"])
-    assert "wordiness" in result.output
+    assert "Wordiness" in result.output
 
 
 def test_what_cannot_be_compared_is_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
