@@ -9,12 +9,15 @@ from tests.report.test_undefined import fails, make_run, with_tables
 from tests.store.fabricate import fabricate_run
 
 from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
+from parsemark.protocols.run_scores.sums import read_figures
+from parsemark.protocols.tables.figure_definitions import figure_definitions
 from parsemark.report import build_report
 from parsemark.report.comparison_text import comparison_markdown, in_words, side_by_side
 from parsemark.report.drawing import RunParser
 from parsemark.report.leaderboard_table import leaderboard_table
 from parsemark.report.names import safe_name
 from parsemark.report.terminal_leaderboard import leaderboard
+from parsemark.store import RunFolder
 from parsemark.store.summary import State
 from parsemark.verdicts.comparison import compare_parsers
 
@@ -149,3 +152,25 @@ def test_the_page_says_first_why_the_leader_leads(site: Path) -> None:
     first, _, rest = why.partition("</p>")
     assert re.search(r": an error in \d+ elements? by fair, in \d+ by good\.", first), first
     assert "lowest" not in first and ("lowest" in rest or not rest.strip())
+
+
+def test_a_parser_without_a_score_is_not_in_the_table_of_errors(tmp_path: Path) -> None:
+    run = fabricate_run(tmp_path / "run", 8, ("good", "fair", "poor"))
+    summary = run.summary("tables")
+    own = {**summary.parsers["poor"], summary.primary: Figure(value=None, n=0)}
+    changed = summary.model_copy(update={"parsers": {**summary.parsers, "poor": own}})
+    RunFolder.of(run).write_summary(changed)
+    page = build_report(run.path, tmp_path / "site").read_text()
+    table = page.partition('aria-label="Errors by type"')[2].partition("</table>")[0]
+    assert ">fair<" in table and ">poor<" not in table
+
+
+def test_means_of_scores_are_over_pages() -> None:
+    """Their unit stands in sentences and in the head of a column: "scored pages"."""
+    overall = read_figures("parsemark.protocols.document", "overall", {"parts": "Text edit"})
+    assert {info.denominator.partition(" (")[0] for info in overall.values()} == {"pages"}
+
+
+def test_more_tables_on_a_page_are_not_called_better() -> None:
+    directions = {info.name: info.direction for info in figure_definitions(["teds"])}
+    assert [name for name, direction in directions.items() if not direction] == ["tables_per_page"]

@@ -50,7 +50,7 @@ def _part(site: Site, number: int, source: RunSource) -> dict[str, Any]:
         "slices": {pages.key: _slice_json(source, pages, own, ending) for pages, own in selections},
     }
     write_chunk(site.root, chunk, content)
-    counts = {row.parser.name: errors.counts(row.parser.name) for row in board.rows}
+    counts = {parser.name: errors.counts(parser.name) for parser in board.scored}
     records = scored_records(source.run, summary.protocol)
     best = [parser for parser in source.parsers if parser.name == summary.ranking.best]
     worst = [page for parser in best for page in worst_pages(source, parser, site.images)]

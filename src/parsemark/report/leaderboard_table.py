@@ -66,12 +66,19 @@ class LeaderboardTable:
     rank_definition: str
     sentence: str
 
+    @property
+    def scored(self) -> list[RunParser]:
+        """Return the parsers that have a primary score, best first."""
+        name = self.headline.name
+        return [r.parser for r in self.rows if name in r.cells and r.cells[name].value is not None]
+
 
 RANK_DEFINITION = (
     "Possible ranks on documents like these: a parser is ahead of another if the simultaneous 95 % "
     "confidence interval of their difference excludes 0. "
     f"“Equivalent” means that the interval lies within ±{EQUIVALENCE_MARGIN:g} (of a range of 1); "
-    "“not significant” means that the interval includes 0. For a selection of pages: the plain order."
+    "“not significant” means that the interval includes 0. "
+    "If pages are filtered: the order of the scores alone."
 )
 MARKS = {"not_significant": "not significant", "equal": "equal", "equivalent": "equivalent"}
 

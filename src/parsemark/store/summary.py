@@ -53,7 +53,9 @@ class FigureInfo(FrozenModel):
 
     @property
     def direction(self) -> str:
-        """Return the direction in words."""
+        """Return the direction in words; empty for a rate without a bound of which more is not better."""
+        if self.style == "rate" and self.higher_is_better and self.top is None:
+            return ""
         return "higher is better" if self.higher_is_better else "lower is better"
 
 
