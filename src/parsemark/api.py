@@ -486,7 +486,7 @@ def choose(
 
     Args:
         corpus: A folder of documents, or any other corpus.
-        labels: Maximum number of new pages to label.
+        labels: Maximum number of new pages to label, in total over all repetitions.
         parsers: Specs of parsers; by default a fast set.
         protocol: Protocol whose primary score determines the best parser.
         cpu_hour_usd: Price of one CPU hour in USD, used to calculate the cost of a million pages.

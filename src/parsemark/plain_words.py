@@ -123,12 +123,13 @@ def signed_interval(low: float | None, high: float | None, digits: int = 3) -> s
 def needed_to_separate(number: str, other: str, best: str, difference: float) -> str:
     """Return how many more documents would separate two parsers, at today's difference.
 
-    >>> needed_to_separate("9 pages", "b", "a", -0.1)
-    'With 9 pages, the difference between a and b (if still 0.10) has about an even chance to be significant.'
+    >>> needed_to_separate("9 pages", "b", "a", -0.1)  # doctest: +NORMALIZE_WHITESPACE
+    'If the difference between a and b stays 0.10, 9 pages would give an even chance that it becomes
+    significant.'
     """
     gap = signed_end(abs(difference), 2).lstrip("+")
-    chance = "has about an even chance to be significant"
-    return f"With {number}, the difference between {best} and {other} (if still {gap}) {chance}."
+    chance = "would give an even chance that it becomes significant"
+    return f"If the difference between {best} and {other} stays {gap}, {number} {chance}."
 
 
 def size_in_words(n_bytes: int) -> str:

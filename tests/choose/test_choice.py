@@ -70,6 +70,27 @@ def test_a_cheaper_parser_of_which_nothing_is_known_is_not_offered() -> None:
     )
 
 
+def test_before_there_is_an_estimate_the_ranking_is_called_a_guess() -> None:
+    def guessed(name: str, guess: float, cpu_s: float) -> ParserCandidate:
+        return ParserCandidate(name, (name,), guess, None, None, None, cpu_s)
+
+    candidates = guessed("dear", 0.541, 10.0), guessed("level", 0.539, 0.1), guessed("near", 0.5, 0.1)
+    choice = Choice("tables", "TE F1", candidates, 30, 5)
+    words = " ".join(in_words(choice))
+    assert "(0.54). No page has truth yet, so this ranking is only a guess." in words
+    assert "level needs 100 times less CPU time; its guessed score is 0.54, too." in words
+    assert "near needs 100 times less CPU time; its guessed score is 0.50." in words
+    words = " ".join(in_words(replace(choice, labelled=("p1",))))
+    assert "Only 1 page has truth yet, so this ranking is only a guess." in words
+
+
+def test_the_next_budget_is_named_as_a_total() -> None:
+    best = replace(_candidate("dear", None, 10.0), estimate=Figure(value=0.8, n=9))
+    choice = Choice("tables", "TE F1", (best,), 30, 5, labelled=tuple("abc"), budget=2, begun_with=("a",))
+    again = "The budget of 2 new labels is used up. To label more, repeat the command with --labels 12"
+    assert next_step(choice, "folder:x", "run")[0] == f"{again} (the new total)."
+
+
 def _chances(known: list[int]) -> LabelChances:
     order = LabelOrder(np.arange(8), np.full(8, 1 / 8))
     return label_chances(order, np.isin(np.arange(8), known))

@@ -144,8 +144,8 @@ def test_a_verdict_is_about_documents_like_these_and_open_for_a_fourth_type() ->
     assert low < 0.3 and high > 0.8, "the range over these types"
     assert any(
         note.startswith(
-            "The documents come from 3 templates (t0, t1, t2): no conclusion is possible about other "
-            "templates."
+            "The documents are of 3 types (template: t0, t1, t2): no conclusion is possible about other "
+            "types. a scores "
         )
         for note in found.notes
     )

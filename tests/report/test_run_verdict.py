@@ -54,8 +54,8 @@ def test_an_open_question_says_how_many_labels_would_settle_it() -> None:
         "Best so far: best. 4 documents are too few to test its lead over x. Its score"
     )
     # Half of an interval of .43 against a difference of .1, from 14 documents: 14 · (2.148² − 1).
-    needed = "With about 51 more labelled documents, the difference between best and x (if still 0.10)"
-    assert f"{needed} has about an even chance to be significant." in said
+    needed = "about 51 more labelled documents would give an even chance that it becomes significant."
+    assert f"If the difference between best and x stays 0.10, {needed}" in said
 
 
 def test_what_nobody_would_label_is_no_number_and_a_lone_parser_is_not_taken() -> None:
@@ -63,11 +63,12 @@ def test_what_nobody_would_label_is_no_number_and_a_lone_parser_is_not_taken() -
     verdict = summary.ranking.verdicts[0].model_copy(update={"difference": 0.001})
     ranking = summary.ranking.model_copy(update={"verdicts": [verdict]})
     said = " ".join(run_verdict(summary.model_copy(update={"ranking": ranking}), [], "demo"))
-    needed = "the difference between best and x (if still 0.001) has about an even chance to be significant"
-    assert f"With more than 1,000 more labelled documents, {needed}" in said
+    gap = "If the difference between best and x stays 0.001"
+    needed = "would give an even chance that it becomes significant."
+    assert f"{gap}, more than 1,000 more labelled documents {needed}" in said
     unlabelled = summary.model_copy(update={"ranking": ranking, "protocol": "evidence"})
     said = " ".join(run_verdict(unlabelled, [], "demo"))
-    assert f"With more than 1,000 more documents, {needed}" in said
+    assert f"{gap}, more than 1,000 more documents {needed}" in said
     alone = summary.model_copy(update={"parsers": {"best": summary.parsers["best"]}})
     assert run_verdict(alone, [], "demo")[0] == "best: its score for table extraction (F) is 0.90."
 

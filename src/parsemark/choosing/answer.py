@@ -21,9 +21,10 @@ def in_words(choice: Choice) -> list[str]:
     if best.estimate is None:
         pages = counted(min(choice.budget, choice.n_pages), "page")
         label = f"Label {pages}" if choice.budget else "Label pages (--labels)"
+        few = f"Only {counted(len(choice.labelled), 'page')} has" if choice.labelled else "No page has"
         sentences.append(
-            f"{best.parser} agrees most with the others ({best.guess:.2f}). This is a guess without truth. "
-            f"{label} to test it."
+            f"{best.parser} agrees most with the others ({best.guess:.2f}). {few} truth yet, so this ranking "
+            f"is only a guess. {label} to test it."
         )
         level = [c.parser for c in choice.candidates[1:] if abs(c.guess - best.guess) < SAME_VALUE]
         if level:
@@ -61,7 +62,9 @@ def _cheaper(choice: Choice, candidate: ParserCandidate) -> str | None:
     if best.estimate is None:
         if best.guess - candidate.guess > BEARABLE_LOSS:
             return None
-        return f"{candidate.parser} needs {ratio} times less CPU time; its guess is {candidate.guess:.2f}."
+        guess = f"{candidate.guess:.2f}"
+        also = ", too" if guess == f"{best.guess:.2f}" else ""
+        return f"{candidate.parser} needs {ratio} times less CPU time; its guessed score is {guess}{also}."
     gap = candidate.behind
     if gap is None or gap.low is None or gap.high is None:
         return None
@@ -80,7 +83,10 @@ def next_step(choice: Choice, corpus: str, run: str) -> list[str]:
             return said
         more = min(choice.budget + 10, choice.n_pages - len(choice.begun_with))
         budget = counted(choice.budget, "new label")
-        again = f"The budget of {budget} is used up. To label more, repeat the command with --labels {more}."
+        again = (
+            f"The budget of {budget} is used up. To label more, repeat the command with --labels {more} "
+            "(the new total)."
+        )
         return [again, "To parse all documents with the best parser so far:", said[1]]
     pages = [part for page in choice.next_look for part in ("--page", page)]
     return [

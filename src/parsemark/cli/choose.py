@@ -24,7 +24,14 @@ def choose(
     corpus: opt.CorpusArgument,
     *,
     corpus_too: opt.CorpusToo = None,
-    labels: Annotated[int, Option(min=0, help="Maximum number of new pages to label.")] = 10,
+    labels: Annotated[
+        int,
+        Option(
+            min=0,
+            help="Maximum number of pages that you label, in total over all repetitions of the command. "
+            "Labels that existed before the first one are not counted.",
+        ),
+    ] = 10,
     parsers: opt.Parsers = None,
     protocol: Annotated[
         str, Option(help="Protocol whose primary score determines the best parser.")
@@ -54,9 +61,9 @@ def choose(
     """Find the best parser for documents without truth, labelling as few pages as possible.
 
     Truth is the correct content of a page; to label a page is to write its truth. The command runs the
-    parsers and estimates their quality from the agreement between independent ones. It lists the most
-    informative pages to label. Label them (`parsemark annotate`, or truth files beside the PDFs) and repeat
-    the command. It then reuses all outputs, and the result has a confidence interval.
+    parsers and estimates their quality from the agreement between parsers that share no engine. It lists the
+    most informative pages to label. Label them (`parsemark annotate`, or truth files beside the PDFs) and
+    repeat the command. It then reuses all outputs, and the result has a confidence interval.
 
     Example: parsemark choose my-documents/ --labels 10
     """
@@ -95,9 +102,9 @@ def choose(
 
 def _table(choice: Choice) -> Table:
     known = choice.best.estimate is not None
-    scores = ["score", "95 % interval", "behind the leader"] if known else ["guess"]
+    scores = ["score", "95 % CI", "difference from leader, 95 % CI"] if known else ["guess"]
     if choice.is_estimated:
-        scores.insert(0, "labelled pages")
+        scores[:1] = ["score on labelled pages", "estimate for all pages"]
     rows = []
     for c in choice.candidates:
         cells = [c.parser, rounded(c.value, 2)]
@@ -108,5 +115,5 @@ def _table(choice: Choice) -> Table:
             cells.append("" if low is None or high is None else f"{signed(low, 2)} to {signed(high, 2)}")
         if choice.is_estimated:
             cells.insert(1, rounded(c.labelled.value if c.labelled else None, 2))
-        rows.append([*cells, rounded(c.cpu_s, 2), str(c.failed), c.licence or ""])
+        rows.append([*cells, rounded(c.cpu_s, 3), str(c.failed), c.licence or ""])
     return plain_table(("parser", *scores, "s/page", "failed", "licence"), rows)

@@ -79,7 +79,7 @@ def verdict_by_question(
         sentences = _without_truth(summary, records, corpus)
         return [("which", sentences[0]), *(("next", sentence) for sentence in sentences[1:])]
     info = summary.info(summary.primary)
-    interval = "; too few documents to generalise"
+    interval = " on these documents; they are too few for a confidence interval"
     if figure.interval or summary.ranking.n_documents >= FEWEST_DOCUMENTS:
         interval = f"; {INTERVAL}: {figure.low:.2f} to {figure.high:.2f}" if figure.interval else ""
     recipe = get_protocol(summary.protocol)

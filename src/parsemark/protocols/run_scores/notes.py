@@ -88,13 +88,13 @@ def type_notes(
     """Return notes on what the scores imply for document types that are not among these."""
     if new_types is None or best not in new_types.scores:
         return []
-    types = counted(new_types.n_types, new_types.attribute)
     low, high = (f"{end:.2f}" for end in new_types.scores[best])
     if not new_types.is_answered:
-        names = f" ({', '.join(types_seen)})" if len(types_seen) == new_types.n_types else ""
-        others = plural(new_types.attribute, 2)
-        said = f"The documents come from {types}{names}: no conclusion is possible about other {others}."
-        return [f"{said} {best} scores {low} to {high}, depending on the {new_types.attribute}."]
+        is_listed = len(types_seen) == new_types.n_types
+        by = f"{new_types.attribute}: {', '.join(types_seen)}" if is_listed else f"by {new_types.attribute}"
+        said = f"The documents are of {new_types.n_types} types ({by}): no conclusion is possible"
+        return [f"{said} about other types. {best} scores {low} to {high}, depending on the type."]
+    types = counted(new_types.n_types, new_types.attribute)
     new = f"On new {plural(new_types.attribute, 2)} (from {types}) {best} scores {low} to {high}"
     resolved = [v for v in verdicts if v.state in ("better", "worse")]
     open_ = [v.b for v in resolved if v.also_for_new_types == "open"]
