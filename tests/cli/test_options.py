@@ -122,6 +122,11 @@ def test_a_first_guess_is_answered_with_the_command_that_is_meant(
     assert isinstance(refused.exception, UsageError) and answer in str(refused.exception)
 
 
+def test_every_argument_of_a_usage_line_is_explained() -> None:
+    shown = CliRunner().invoke(main.app, ["gate", "--help"]).output
+    assert "{RUN} [OLD]" in shown and "OLD <path>  Older run, as with --old." in shown
+
+
 def test_an_option_that_a_command_has_is_not_taken_for_another(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["choose", "--threshold"], ["bench", "--nonsense"], ["nonsense"]):
         refused = CliRunner().invoke(main.app, words)

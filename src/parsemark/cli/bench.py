@@ -64,7 +64,8 @@ def bench(
 
     The leaderboard shows scores with 95 % confidence intervals, failures and CPU time; the report also shows
     memory. If the leader is not significantly better than another parser, the output states how many more
-    documents give an even chance to separate them. The same command resumes an interrupted run.
+    documents would give an even chance of a significant difference. The same command resumes an interrupted
+    run.
 
     Truth is the correct content of a page. Its files are named after the PDF: `report.md`, or
     `report.p3.html` for page 3. If no page has truth, the protocol `evidence` compares the outputs with the

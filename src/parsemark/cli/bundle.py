@@ -61,7 +61,7 @@ def verify(
     workers: opt.Workers = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Score the outputs in a bundle again and compare with the results that it states.
+    """Score the outputs in a bundle again and compare the scores with those stored in the bundle.
 
     Exit code 0: everything agrees. 1: differences are listed, such as damaged or swapped parts, edited
     scores, or another corpus or protocol version. 2: the bundle could not be checked.

@@ -70,14 +70,19 @@ def check(
     ] = 0.9,
     out: Annotated[
         Path | None,
-        Option("--out", "-o", help="Folder of results, for a folder of PDFs.", show_default="OUTPUT-check"),
+        Option(
+            "--out",
+            "-o",
+            help="If PDF is a folder: folder to write the results to.",
+            show_default="OUTPUT-check",
+        ),
     ] = None,
 ) -> None:
-    """Compare an output with its PDF; list text that is lost, altered, invented, moved or leaked.
+    """Compare an output with its PDF; list text that is lost, altered, invented, moved or leaked (hidden in
+    the PDF, but output).
 
-    Leaked text is in the output, but hidden or covered in the PDF. No truth (correct content) is needed: the
-    text of the PDF is the reference. Exit code 1 if a limit is exceeded, 2 if a PDF or an output is missing
-    or cannot be used.
+    No truth (correct content) is needed: the text of the PDF is the reference. Text covered in the PDF counts
+    as hidden. Exit code 1 if a limit is exceeded, 2 if a PDF or an output is missing or cannot be used.
 
     Example: parsemark check report.pdf report.md
 

@@ -95,7 +95,9 @@ def gate(
     ] = 0,
     max_lost_tables: Annotated[
         int | None,
-        Option(min=0, help="Maximum number of truth tables found by the old run but missed by the new one."),
+        Option(
+            min=0, help="Maximum number of tables of the truth that the old run found and the new one missed."
+        ),
     ] = None,
     max_page_drop: Annotated[
         float | None, Option(min=0, help="Maximum allowed drop in the primary score on any page.")
@@ -135,7 +137,8 @@ def gate(
     """Check that a run is good enough and no worse than an old one. Exit code 1 if not.
 
     Pages that got worse are always listed. Exit code 2 if the old run is missing, or if pages, corpora or
-    protocol versions differ. On GitHub, the action in action.yml runs it (guide: docs/how-to/gate.md).
+    protocol versions differ. On GitHub, the action in action.yml runs this command (guide:
+    docs/how-to/gate.md).
 
     Example: parsemark gate runs/new --old runs/old --max-drop 0.02 --max-lost-tables 0
 

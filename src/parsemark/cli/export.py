@@ -60,7 +60,8 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Write parts of a run as files: tables, charts, outputs, a badge, or one failure.
+    """Write parts of a run as files: tables, charts, outputs, a badge, or the files that reproduce one
+    failed page.
 
     - markdown, latex, csv: tables with 95 % confidence intervals, the leaderboard by default.
     - charts-pdf, charts-svg, charts-png: charts for a paper; needs `pip install 'parsemark[figures]'`.

@@ -145,7 +145,7 @@ Parsers = Annotated[
         "--parser",
         "-p",
         help="Parser to run; repeatable. Give a name, a name with options such as `camelot(flavor=stream)`, "
-        "or the path of your own worker, the script that runs a parser (guide: docs/how-to/parsers.md).",
+        "or the path of a script that runs your own parser (a worker; guide: docs/how-to/parsers.md).",
         show_default="eight that are fast to install and to run",
     ),
 ]
@@ -182,7 +182,7 @@ Protocol = Annotated[
 ]
 Old = Annotated[Path | None, Option("--old", help="Older run to compare with.")]
 # A second run may also stand behind the first one.
-OldToo = Annotated[Path | None, Argument(hidden=True, metavar="OLD")]
+OldToo = Annotated[Path | None, Argument(metavar="OLD", help="Older run, as with --old.", show_default=False)]
 Json = Annotated[
     bool, Option("--json", help="Print the result as JSON. `parsemark list schemas` lists the formats.")
 ]
@@ -199,7 +199,7 @@ Protocols = Annotated[
     Option(
         "--protocol",
         help=_PROTOCOLS,
-        show_default="tables; if no page has truth: evidence and tables",
+        show_default="tables; if no page has truth: evidence, and tables without scores",
     ),
 ]
 TableProtocols = Annotated[list[str] | None, Option("--protocol", help=_PROTOCOLS, show_default="tables")]
@@ -208,7 +208,7 @@ ScoreProtocols = Annotated[
     Option(
         "--protocol",
         help=_PROTOCOLS,
-        show_default="the run's; for a new run tables, with evidence if no page has truth",
+        show_default="those of the run; for a new run: tables, and also evidence if no page has truth",
     ),
 ]
 Cache = Annotated[bool, Option("--cache/--no-cache", help="Reuse outputs of earlier runs.")]

@@ -40,16 +40,16 @@ def score(
     add: Annotated[
         list[str] | None,
         Option(
-            help="Add a parser that is computed from the run's outputs; repeatable. `ensemble`: the parsers "
-            "vote on every table cell. `estimated(parser=NAME)`: adds confidences to a parser that reports "
-            "none. `calibrated(parser=NAME)`: corrects reported confidences."
+            help="Add a derived parser, made by combining or adjusting outputs of the run; repeatable. "
+            "`ensemble`: the parsers vote on every table cell. `estimated(parser=NAME)`: adds confidences to "
+            "a parser that reports none. `calibrated(parser=NAME)`: corrects reported confidences."
         ),
     ] = None,
     fitted_on: Annotated[
         Path | None,
         Option(
             help="Run with truth, used to fit the confidences of a parser given by --add.",
-            show_default="this run; for each document, its other documents",
+            show_default="this run, cross-validated: each document uses a fit on the other documents",
         ),
     ] = None,
     remove: Annotated[list[str] | None, Option(help="Remove this parser from the run; repeatable.")] = None,
@@ -67,7 +67,8 @@ def score(
         str | None,
         Option(
             help="Score one component instead of whole pages: ocr, table, formula or layout. OUTPUTS is then "
-            "an annotation file whose elements contain `pred`; for layout, it is a file of boxes."
+            "an annotation file in which each element has its prediction under the key `pred`; for "
+            "layout, a file of boxes."
         ),
     ] = None,
     as_json: opt.Json = False,
@@ -75,9 +76,10 @@ def score(
     """Score outputs that you already have, or score a run again. Nothing is parsed.
 
     On a page without an output, all content counts as missed. To compare several parsers, repeat the command
-    for each, with the same --out. Scoring uses the current truth, with corrections made after the run.
+    for each, with the same --out. Scoring uses the truth files as they are now, including changes made after
+    the run.
 
-    Scores of another --protocol are added to the earlier ones. Your own metrics come from an installed
+    Scoring with another --protocol keeps the earlier scores. To use your own metrics, install them as a
     package (guide: docs/how-to/extend.md).
 
     Example: parsemark score my-outputs/ my-documents/ --name my-parser
