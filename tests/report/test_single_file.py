@@ -41,7 +41,7 @@ def test_pages_links_and_pictures_work_from_disk(open_page: Open, single: Path) 
     page = ready(open_page(single.as_uri()))
     assert page.locator("#board tbody tr").count() == 4
     accessible(page)
-    page.get_by_role("link", name="Look at the leader's worst page").click()
+    page.get_by_role("link", name="Compare leader and runner-up").click()
     page.wait_for_selector(".sheet img")
     assert "?p=viewer" in page.url
     assert page.locator(".sheet img").evaluate("image => image.decode().then(() => image.naturalWidth)") > 100

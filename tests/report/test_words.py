@@ -150,8 +150,12 @@ def test_the_page_says_first_why_the_leader_leads(site: Path) -> None:
     page = (site / "index.html").read_text()
     why = page.partition("<dt>Why?</dt>")[2].partition("</dd>")[0]
     first, _, rest = why.partition("</p>")
-    assert re.search(r": an error in \d+ elements? by fair, in \d+ by good\.", first), first
+    assert re.search(r"over fair: “.+” occurs in \d+ elements?, with fair in \d+\.", first), first
     assert "lowest" not in first and ("lowest" in rest or not rest.strip())
+    assert (
+        "Tables are matched by " in page
+        and "counts as found if the overlap exceeds <code>0.5</code>. " in page
+    )
 
 
 def test_a_parser_without_a_score_is_not_in_the_table_of_errors(tmp_path: Path) -> None:
@@ -174,3 +178,11 @@ def test_means_of_scores_are_over_pages() -> None:
 def test_more_tables_on_a_page_are_not_called_better() -> None:
     directions = {info.name: info.direction for info in figure_definitions(["teds"])}
     assert [name for name, direction in directions.items() if not direction] == ["tables_per_page"]
+
+
+def test_credit_is_defined_for_precision_and_recall_separately() -> None:
+    definitions = {info.name: info.definition for info in figure_definitions(["teds"])}
+    precision, recall = definitions["te_precision_teds"], definitions["te_recall_teds"]
+    assert "match no true table" in precision and "Missed" not in precision and "failed" not in precision
+    assert "Missed tables and those on pages where the parser failed" in recall and "nvented" not in recall
+    assert "invented" in definitions["te_f1_teds"] and "invented" in definitions["ap_teds"]

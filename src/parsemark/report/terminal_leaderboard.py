@@ -222,7 +222,7 @@ def _legend(summary: Summary, shown: Sequence[FigureInfo], left_out: Sequence[st
         parts.insert(0, f"sorted by {info.label} ({info.name}): {_first_sentence(info.definition)}")
         states = {v.state for v in map(summary.ranking.to_best, summary.parsers) if v}
         if states:
-            parts.append("to best: difference from the leader; its 95 % CIs hold for all parsers together")
+            parts.append("to best: difference from the leader, with simultaneous 95 % CIs")
         words: dict[str, str] = {
             "not_significant": "? = statistically indistinguishable from the leader",
             "equal": f"{STATES['equal']} = equal to it on every document",

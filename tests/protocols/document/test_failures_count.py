@@ -102,6 +102,9 @@ def test_overall_over_missing_parts_is_not_called_overall(
     assert summary.primary == name
     assert next(info.label for info in summary.figures if info.name == name) == label
     assert ("overall" in summary.parsers["parser"]) == (name == "overall")
+    if label == "Overall":
+        said = "Mean of the page averages of (1 − Text edit), Formulas, Tables and (1 − Order edit)."
+        assert summary.info(name).definition == said
 
 
 def _tables(rows: list[tuple[str, str, float | None]]) -> RunTables:

@@ -10,7 +10,7 @@ import polars as pl
 
 from parsemark.formats.model_json import page_from_json
 from parsemark.model import Page, Status
-from parsemark.plain_words import counted
+from parsemark.plain_words import counted, listed
 from parsemark.protocols.contract import PageProtocol
 from parsemark.protocols.document.annotation import TABLES_ONLY
 from parsemark.protocols.document.omnidocbench.profile import get_profile
@@ -96,9 +96,10 @@ class DocumentFigures:
             said = {"name": "mean_of_parts", "label": f"Mean of {named}"}
         turned = [not is_first and not pages[part].info.higher_is_better for part in parts]
         credits = [
-            f"{'1 − ' * turns}{pages[name].info.label}" for name, turns in zip(parts, turned, strict=True)
+            f"(1 − {label})" if turns else label
+            for label, turns in zip((pages[name].info.label for name in parts), turned, strict=True)
         ]
-        info = _described("overall", parts=", ".join(credits))[key].model_copy(update=said)
+        info = _described("overall", parts=listed(credits, most=len(credits)))[key].model_copy(update=said)
         return [mean_of_figures(info, [pages[part] for part in parts], turned, complete=True)]
 
     def primary(self, sums: Sequence[FigureSums]) -> str:
