@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from parsemark.protocols.run_scores.aggregate import figure_of, mean_of_figures, mean_statistic
 from parsemark.protocols.run_scores.pair_verdicts import rank
+from parsemark.protocols.run_scores.slices import attribute_groups
 from parsemark.protocols.run_scores.sums import DocumentSums, FigureSums
 from parsemark.store.summary import FigureInfo
 
@@ -82,3 +83,9 @@ def test_what_is_resolved_does_not_depend_on_where_intervals_are_cut(top: float)
     apart, equal = (rank(of_scores([pair] * 14, top)) for pair in ((1.0, 0.0), (1.0, 1.0)))
     assert apart.verdicts[0].high == top
     assert apart.resolution == pytest.approx(equal.resolution) and "under" in apart.notes[0]
+
+
+def test_equal_numbers_are_one_group_however_they_are_written() -> None:
+    sizes = [(1, {"size": 10}), (2, {"size": 10.0}), (3, {"size": 9.5}), (4, {"size": 1e300})]
+    groups = {value: members for _, value, members in attribute_groups(sizes)}
+    assert groups == {"10": [1, 2], "9.5": [3], "1e+300": [4]}

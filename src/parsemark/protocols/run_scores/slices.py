@@ -18,6 +18,8 @@ from parsemark.store.summary import Figure, Slice
 
 MAX_VALUES = 20  # an attribute with more values than this is an identifier or a measurement, not a group
 
+_EXACT = 2**53  # up to here each whole number is a float of its own
+
 Member = TypeVar("Member")
 
 
@@ -56,7 +58,13 @@ def attribute_groups(
 
 
 def attribute_label(value: object) -> str:
-    """Return an attribute's value in words."""
+    """Return an attribute's value in words; equal numbers have one spelling, as 10 and 10.0.
+
+    >>> attribute_label(10.0), attribute_label(10), attribute_label(9.5), attribute_label(True)
+    ('10', '10', '9.5', 'true')
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+        return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
