@@ -41,7 +41,8 @@ def bench(
         int,
         Option(
             min=1,
-            help="Number of times to parse each page. From 2 on, the cache is unused; scores are means.",
+            help="Number of times to parse each page. With 2 or more, the cache is not used and scores are "
+            "means over the repeats.",
         ),
     ] = 1,
     scaling: Annotated[

@@ -29,7 +29,7 @@ def choose(
         Option(
             min=0,
             help="Maximum number of pages that you label, in total over all repetitions of the command. "
-            "Labels that existed before the first one are not counted.",
+            "Labels that existed before you first ran the command do not count.",
         ),
     ] = 10,
     parsers: opt.Parsers = None,

@@ -30,7 +30,8 @@ def compare(
     fail_below: Annotated[
         float | None,
         Option(
-            help="With two runs: exit code 1 if a significant difference is below this value, such as -0.01."
+            help="With two runs: exit code 1 if the new run is significantly worse and its difference is "
+            "below this value, such as -0.01."
         ),
     ] = None,
     as_json: opt.Json = False,
@@ -86,8 +87,9 @@ def gate(
         bool,
         Option(
             "--regressions/--no-regressions",
-            help="Fail if the pages that got worse are more than twice as many as those that got better. The "
-            "same rule applies to tables (lost and newly found) and to each type of error.",
+            help="Fail if the pages that got worse are more than twice as many as those that got better. "
+            "Also fail if lost tables are more than twice the newly found ones, or if a type of error rises "
+            "on more than twice as many pages as it falls.",
         ),
     ] = True,
     max_failures: Annotated[

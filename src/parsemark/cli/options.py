@@ -15,7 +15,7 @@ from parsemark.errors import UsageError
 
 _WHOLE_SENTENCE = 200
 EXAMPLE = "Example: "
-ANYWHERE = "Also, as for every command (see parsemark --help): -q, -v, -y, --allow-local-builds, --config."
+ANYWHERE = "Options of every command (see parsemark --help): -q, -v, -y, --allow-local-builds, --config."
 
 
 _MEANT = {
@@ -145,7 +145,7 @@ Parsers = Annotated[
         "--parser",
         "-p",
         help="Parser to run; repeatable. Give a name, a name with options such as `camelot(flavor=stream)`, "
-        "or the path of a script that runs your own parser (a worker; guide: docs/how-to/parsers.md).",
+        "or the path of a script that runs your own parser (guide: docs/how-to/parsers.md).",
         show_default="eight that are fast to install and to run",
     ),
 ]

@@ -45,7 +45,7 @@ def stable(
         Path | None, Option("--out", "-o", help="Run directory.", show_default="runs/stable-CORPUS")
     ] = None,
 ) -> None:
-    """Test whether parsers change their output when a visually identical page is encoded differently.
+    """Test whether a parser's output changes when a page is encoded differently but looks the same.
 
     Example: parsemark stable my-documents/ --parser pdfplumber --pages 10
 
