@@ -143,7 +143,7 @@ def test_a_run_that_a_missing_benchmark_scored_can_be_opened_and_reported(
     assert f"Not shown: dp-bench. {install}" in done.output
     only = opened.manifest.model_copy(update={"protocols": ["dp-bench"]})
     RunFolder.of(opened).update_manifest(lambda _: only)
-    with pytest.raises(UsageError, match=f"was scored by dp-bench alone. {install}"):
+    with pytest.raises(UsageError, match=f"was scored only by dp-bench. {install}"):
         build_report(run.path, tmp_path / "other")
 
 

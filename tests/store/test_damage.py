@@ -58,7 +58,7 @@ def test_damaged_tables(sound: Run, tmp_path: Path, table: str, damage: str) -> 
             run.prediction("page-000", "good")
     except StoreError as error:
         assert path.name in str(error)
-        assert "parsemark score" in str(error) or "again" in str(error)
+        assert "parsemark score" in str(error) or "repeat the command" in str(error)
         assert len(str(error)) < 600
     else:
         assert damage.startswith("flipped"), "only a flipped bit may go unnoticed, in a value"
