@@ -234,7 +234,8 @@ def test_the_command_says_by_pair_where_a_figure_is_in_sample(
     known_truths = {"reader": frozenset({fitted_on.fingerprint(known)})}
     monkeypatch.setattr(fitted_on, "_fitted_on", lambda: known_truths)
     said = study("reader")
-    assert f"In sample: reader was fitted to ratings of the true tables of {n_known} of these {n_pairs}" in said
+    expected = f"In sample: reader was fitted to ratings of the true tables of {n_known} of these {n_pairs}"
+    assert expected in said
     assert "metric, in sample" in said
     found = json.loads((tmp_path / "reader" / "correlations.json").read_text())["reader"]
     assert found["in_sample"] == n_known and found["unseen"]["n"] == n_pairs - n_known
