@@ -602,7 +602,7 @@ def gate(
         regressions: Fail if the pages that got worse are more than twice as many as those that got better.
             The same rule applies to lost against newly found tables, and to each type of error.
         max_failures: Maximum number of pages that newly fail or return nothing.
-        max_lost_tables: Maximum number of truth tables found by the old run but missed by the new one.
+        max_lost_tables: Maximum number of tables of the truth that the old run found and the new one missed.
         max_page_drop: Maximum allowed drop in the primary score on any page.
         max_slowdown: Maximum ratio of CPU time, new to old, such as 1.1.
         time_again: Number of pages to parse again on this machine to measure time, alternating between the

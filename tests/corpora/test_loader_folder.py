@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -492,10 +493,10 @@ def test_a_folder_that_vanishes_while_files_are_listed_is_passed_over(
     (tmp_path / "gone").mkdir()
     scandir = os.scandir
 
-    def scan(path: object) -> object:
-        if str(path).endswith("gone"):
+    def scan(path: str) -> Iterator[os.DirEntry[str]]:
+        if path.endswith("gone"):
             raise FileNotFoundError(path)
-        return scandir(path)  # type: ignore[call-overload]
+        return scandir(path)
 
     monkeypatch.setattr(os, "scandir", scan)
     assert [p.name for p in folder._files(tmp_path, [], deep=True)] == ["a.pdf"]

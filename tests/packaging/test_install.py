@@ -148,7 +148,9 @@ def test_the_metadata_renders(dist: Path, tmp_path: Path) -> None:
         metadata = message_from_bytes(metadata_of(path))
         assert metadata["Description-Content-Type"] == "text/markdown", path.name
         assert metadata["License-Expression"] == "Apache-2.0" and metadata["Summary"], path.name
-        (readme := tmp_path / "README.md").write_bytes(metadata.get_payload(decode=True))  # type: ignore[arg-type]
+        text = metadata.get_payload(decode=True)
+        assert isinstance(text, bytes)
+        (readme := tmp_path / "README.md").write_bytes(text)
         renderer = ("run", "--no-project", "--with", "readme-renderer[md]", "python", "-m", "readme_renderer")
         page = run(UV, *renderer, "-f", "md", readme)
         assert "<h1" in page, path.name

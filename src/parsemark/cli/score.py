@@ -130,9 +130,10 @@ def _print_confidences(console: Console, rows: list[api.ConfidenceRow]) -> None:
     heads = ("parser", "tables", "right", "D-ECE", "AP", "risk", "best at", "F1")
     console.print(plain_table(heads, listed, padding=(0, 1, 0, 0)))
     console.print(
-        "right: tables matched by position (IoU over 0.5), or by content if there are no boxes. D-ECE: "
-        "calibration error of detection; lower is better. risk: area under the risk-coverage curve; lower is "
-        "better. In brackets: the same for the best possible order. best at: threshold with the highest F1."
+        "right: number of tables that match a table of the truth by position (IoU over 0.5), or by content "
+        "if there are no boxes. D-ECE: calibration error of detection; lower is better. risk: area under the "
+        "risk-coverage curve; lower is better. In brackets: the area for the best possible order. best at: "
+        "threshold with the highest F1."
     )
 
 

@@ -163,8 +163,8 @@ def annotate(
         running.say_remarks([*(work.remarks if is_first else ()), *by_hand], plain_console(stderr=True))
         if is_first and not chosen:
             typer.echo(
-                "There is no run to start from, so pages begin empty. To start from outputs of parsers: "
-                f"parsemark bench {folder} --out {default}, then repeat this command."
+                "No run was given or found, so pages without truth begin empty. To begin with "
+                f"parser outputs: parsemark bench {folder} --out {default}, then repeat this command."
             )
         if is_first:
             announce(address.link(), {"Annotate at": address.link()}, browser=browser)

@@ -232,16 +232,16 @@ def layout_task(pages: Pages, predictions: Any) -> TaskResult:
     truth = [box for page in pages for _, box in _true_boxes(page)]
     given, remarks = _read_boxes(predictions)
     known = set(names)
-    strangers = sorted({box.page for box in given if box is not None} - known)
-    if strangers and not any(box is not None and box.page in known for box in given):
+    unknown = sorted({box.page for box in given if box is not None} - known)
+    if unknown and not any(box is not None and box.page in known for box in given):
         raise FormatError(
-            f"The boxes lie on {counted(len(strangers), 'picture')} (the first is {strangers[0]}). None is a "
-            f"page of this corpus, whose pages have names like {names[0] if names else 'nothing'}. "
+            f"The boxes name {counted(len(unknown), 'picture')} (the first: {unknown[0]}), none of which is "
+            f"a page of this corpus. Its pages have names like {names[0] if names else 'nothing'}. "
             "Choose the corpus with --corpus."
         )
-    if strangers:
-        shown = ", ".join(strangers[:_MAX_NAMED])
-        remarks.append(f"Boxes on {counted(len(strangers), 'picture')} that are not in the corpus: {shown}")
+    if unknown:
+        shown = ", ".join(unknown[:_MAX_NAMED])
+        remarks.append(f"Ignored boxes on {counted(len(unknown), 'picture')} of other corpora: {shown}")
     pred = [box for box in given if box is not None and box.page in known]
     scores = mean_average_precision(names, truth, pred)
     figures = {"mAP": scores.ap, "AP50": scores.ap50, "AP75": scores.ap75}
