@@ -261,6 +261,36 @@ def listed(names: Sequence[str], most: int = 3) -> str:
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) if shown else ""
 
 
+_TYPE_NAMES = {"maker": "program", "producer": "PDF producer"}
+
+
+def type_name(attribute: str) -> str:
+    """Return the attribute that divides documents into types in words that a user knows.
+
+    >>> type_name("maker"), type_name("template")
+    ('program', 'template')
+    """
+    return _TYPE_NAMES.get(attribute, attribute_name(attribute))
+
+
+def attribute_name(attribute: str) -> str:
+    """Return the key of an attribute in words.
+
+    >>> attribute_name("document_class")
+    'document class'
+    """
+    return attribute.replace("_", " ")
+
+
+def attribute_words(attribute: str, value: str) -> str:
+    """Return an attribute with its value inside a sentence.
+
+    >>> attribute_words("document_class", "article")
+    'document class “article”'
+    """
+    return f"{attribute_name(attribute)} “{value}”"
+
+
 def one_line(text: str, limit: int = 120) -> str:
     """Return the text of others in one line of printable characters, cut where it is long."""
     joined = " ".join("".join(c if c.isprintable() else " " for c in text).split())
@@ -273,6 +303,7 @@ def markdown_cell(text: str) -> str:
 
 
 FILTERS: dict[str, Callable[..., str]] = {
+    "attribute_name": attribute_name,
     "counted": counted,
     "percent": percent,
     "p_value": format_p,

@@ -72,7 +72,7 @@ def test_an_interval_of_a_mean_of_scores_weights_documents_as_its_verdicts_do(
 @pytest.mark.parametrize(("n", "said"), [(1, "1 document"), (2, "2 documents")])
 def test_notes_say_what_so_few_documents_resolve(n: int, said: str) -> None:
     notes = rank(of_scores([(0.9, 0.2), (0.8, 0.4)][:n], 1.0)).notes
-    assert notes == [f"{said}: too few for intervals and verdicts, which need 6."]
+    assert notes == [f"{said}: confidence intervals and verdicts need at least 6."]
 
 
 @pytest.mark.parametrize("top", [1.0, 10.0])

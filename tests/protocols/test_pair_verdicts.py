@@ -105,7 +105,7 @@ def test_where_nothing_is_left_without_a_document_nobody_would_be_first() -> Non
     tables = np.array([60.0] + [1.0] * 9)
     only_there = np.array([0.9] + [0.0] * 9)
     found = rank(figure({"zero": np.zeros(10), "best": only_there, "half": only_there / 2}, tables))
-    assert found.best == "best" and any("holds 87 %" in note for note in found.notes)
+    assert found.best == "best" and any("has 87 % of the weight" in note for note in found.notes)
     assert not any("would lead" in note for note in found.notes)
 
 
@@ -117,7 +117,7 @@ def test_the_document_that_decides_is_named() -> None:
     found = rank(figure({"a": a, "b": b}, tables))
     assert found.best == "a" and found.by_document["b"] > found.by_document["a"]
     assert max(found.largest_shares, key=lambda name: found.largest_shares[name]) == "d00"
-    warning = next(note for note in found.notes if "d00 holds 76 %" in note)
+    warning = next(note for note in found.notes if "d00, has 76 %" in note)
     assert "Without it b would lead, not a." in warning
     assert [note for note in found.notes if names_another_leader(note)] == [warning]
     assert all(v.state == "not_significant" for v in found.verdicts)
@@ -144,8 +144,8 @@ def test_a_verdict_is_about_documents_like_these_and_open_for_a_fourth_type() ->
     assert low < 0.3 and high > 0.8, "the range over these types"
     assert any(
         note.startswith(
-            "The documents are of 3 types (template: t0, t1, t2): no conclusion is possible about other "
-            "types. a scores "
+            "The documents come from 3 templates (t0, t1, t2), so no conclusion is possible about documents "
+            "from other templates. a scores "
         )
         for note in found.notes
     )
@@ -160,7 +160,10 @@ def test_from_six_types_on_a_verdict_can_hold_for_new_ones() -> None:
     sums = np.array([[values["a"][np.array(types) == t].sum(), 5.0] for t in dict.fromkeys(types)])
     by_hand = jackknife_interval(sums, mean_statistic, weights=sums[:, 1])
     assert found.new_types.scores["a"] == pytest.approx(by_hand)
-    assert any(note.startswith("On new templates (from 12 templates) a scores") for note in found.notes)
+    (note,) = [
+        note for note in found.notes if note.startswith("For documents from other templates, a scores")
+    ]
+    assert "(95 % CI, from 12 templates)" in note
     barely = {"a": values["a"], "b": values["a"] - np.where(np.arange(60) % 12 < 2, 0.3, 0.0)}
     (open_,) = rank(figure(barely, np.ones(60), types)).verdicts
     assert (open_.state, open_.also_for_new_types) == ("better", "open")
@@ -185,7 +188,7 @@ def test_too_few_documents_have_no_interval_and_a_sentence() -> None:
     found = rank(few)
     assert figure_of(few, "a").interval is None and figure_of(few, "a").value == pytest.approx(0.9)
     assert [v.state for v in found.verdicts] == ["not_significant"] and found.leaders == frozenset()
-    assert found.notes == ["5 documents: too few for intervals and verdicts, which need 6."]
+    assert found.notes == ["5 documents: confidence intervals and verdicts need at least 6."]
 
 
 def test_no_difference_is_named_that_the_figure_cannot_have() -> None:
@@ -204,6 +207,6 @@ def test_documents_that_add_nothing_are_not_counted() -> None:
     found = rank(FigureSums(INFO, names, names, sums, mean_statistic))
     assert found.n_documents == 4
     assert any(
-        note.startswith("4 of 9 documents have something to score: too few for intervals")
+        note.startswith("4 of 9 documents could be scored: confidence intervals and verdicts need")
         for note in found.notes
     )

@@ -135,7 +135,7 @@ def test_the_reason_of_the_first_metric_failure_is_kept() -> None:
     assert summary.parsers["x"]["metric_failures"] == Figure(value=4, n=12)
     assert summary.notes == [
         "x: 4 scores could not be computed and count as zero. grits_con on p2: no reason given",
-        "Tables found: x 0 of 3; too few documents to generalise.",
+        "Tables found: x 0 of 3. There are too few documents for a confidence interval.",
     ]
 
 
@@ -210,12 +210,13 @@ def test_comparison_in_words() -> None:
     assert comparison.primary.difference == 1
     # Two documents differ, both by 1: that says nothing about others.
     assert (comparison.primary.p, comparison.primary.low) == (1, None)
-    assert comparison_markdown(comparison).startswith("good and bad: too few documents to generalise: ")
+    assert comparison_markdown(comparison).startswith("good and bad are not compared: ")
     assert comparison.primary == summary.ranking.verdict("good", "bad")
     assert all(figure.interval is None for own in summary.parsers.values() for figure in own.values())
     (said,) = [note for note in summary.notes if note.startswith("Tables found: ")]
     n = sum(len(page.tables) for page in PAGES.values())
-    assert said == f"Tables found: bad 0 of {n}, good {n} of {n}; too few documents to generalise."
+    counts = f"Tables found: bad 0 of {n}, good {n} of {n}."
+    assert said == f"{counts} There are too few documents for a confidence interval."
     assert [p.sample for p in comparison.pages] == ["p1", "p2"]
 
 

@@ -37,6 +37,7 @@ SMALL = DataTable(
     "small",
     "A table",
     "Of two parsers.",
+    "",
     (TableColumn("F1", group="TD"), TableColumn("s", "seconds", higher_is_better=False, group="TD")),
     (
         TableRow(
@@ -69,12 +70,12 @@ def test_the_best_is_bold_and_names_cannot_break_out() -> None:
 
 def test_nothing_is_best_where_all_are_equal() -> None:
     rows = tuple(TableRow(name, (Figure(value=0.0),)) for name in "ab")
-    assert DataTable("x", "", "", (TableColumn("n"),), rows).best(0) == frozenset()
+    assert DataTable("x", "", "", "", (TableColumn("n"),), rows).best(0) == frozenset()
 
 
 def bold(column: TableColumn, *figures: Figure) -> frozenset[int]:
     rows = [TableRow("abcd"[k], (figure,)) for k, figure in enumerate(figures)]
-    return DataTable("x", "", "", (column,), tuple(rows)).best(0)
+    return DataTable("x", "", "", "", (column,), tuple(rows)).best(0)
 
 
 def test_a_best_that_is_not_significant_is_not_bold() -> None:
@@ -105,10 +106,11 @@ def test_the_caption_names_the_sampling_unit_and_what_is_open(source: RunSource)
         }
     )
     said = " ".join(sampling(shown))
-    assert "95 % CI for documents like these: sampled are 42 documents of 4 makers, types fixed." in said
-    assert "Not decidable: a against b." in said and "Not decidable for new document types: 4 makers" in said
+    assert "95 % CI for documents like these, from 42 documents of 4 programs, types held fixed." in said
+    assert "Statistically indistinguishable from a: b." in said
+    assert "For new document types nothing can be decided: 4 programs are too few." in said
     few = summary.model_copy(update={"ranking": ranking.model_copy(update={"n_documents": 3})})
-    assert sampling(few) == ["No intervals: 3 documents are too few to generalise."]
+    assert sampling(few) == ["No intervals: 3 documents are too few for them."]
 
 
 def verdict(a: str, b: str, state: State) -> Verdict:
@@ -181,7 +183,7 @@ def test_several_corpora_stand_side_by_side(run: Run, blank_pdf: Path, tmp_path:
     # What holds for one of them alone is said of that one.
     assert n_pages[0] != n_pages[1]
     for label, n in zip(labels, n_pages, strict=True):
-        assert f"{n} pages" in board.caption.partition(f"{label}: ")[2].partition("documents.")[0]
+        assert f"{n} pages" in board.about.partition(f"{label}: ")[2].partition("documents.")[0]
     assert tables["soric-5"].rows[-1].label == "all parsers"
     assert "new" in [row.label for row in tables["soric-5"].rows]
 
@@ -220,12 +222,12 @@ def test_a_table_without_its_data_says_what_is_missing(run: Run, tmp_path: Path)
         return result.output + str(result.exception or "")
 
     missing = {
-        "soric-3": "a parser that gives confidences, and boxes",
-        "soric-4": "a parser that gives no confidences, and boxes",
+        "soric-3": "a parser that reports confidences, and boxes",
+        "soric-4": "a parser that reports no confidences, and boxes",
         "soric-5": "boxes of the truth and of the parser",
-        "soric-6": "a parser that gives confidences",
+        "soric-6": "a parser that reports confidences",
         "soric-8": "CPU times",
-        "ap-ngrams": "a parser that gives confidences",
+        "ap-ngrams": "a parser that reports confidences",
     }
     assert run_tables([imported.path]).missing.keys() == missing.keys()
     for key, what in missing.items():

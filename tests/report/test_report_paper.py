@@ -63,7 +63,13 @@ def test_legends_are_not_clipped(n: int, tmp_path: Path) -> None:
         Series(name, "line", (0.0, 0.5, 1.0), (1.0, 0.9, k / n), parser=name) for k, name in enumerate(names)
     )
     chart = Chart(
-        "key", "Title", "Caption.", ChartAxis("recall", 0.0, 1.0), ChartAxis("precision", 0.0, 1.0), series
+        "key",
+        "Title",
+        "Caption.",
+        "",
+        ChartAxis("recall", 0.0, 1.0),
+        ChartAxis("precision", 0.0, 1.0),
+        series,
     )
     save_chart(chart, {name: k % 8 for k, name in enumerate(names)}, tmp_path / "chart.png")
     with Image.open(tmp_path / "chart.png") as picture:
@@ -105,7 +111,7 @@ def test_names_beside_points_that_lie_close_do_not_cover_each_other() -> None:
     names = [f"parser-{k}(option=long)" for k in range(8)]
     series = tuple(Series(n, "points", (1 + k / 100,), (0.8,), parser=n) for k, n in enumerate(names))
     chart = Chart(
-        "q", "Quality", "", ChartAxis("s", kind="log"), ChartAxis("F1", 0.0, 1.0), series, labelled=True
+        "q", "Quality", "", "", ChartAxis("s", kind="log"), ChartAxis("F1", 0.0, 1.0), series, labelled=True
     )
     figure = Figure(figsize=(3.6, 2.7), layout="constrained")
     axes = figure.add_subplot()

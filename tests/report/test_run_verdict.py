@@ -88,7 +88,7 @@ def test_what_it_fails_on_is_named() -> None:
         Slice(scope="page", attribute="rare", value="yes", n=2, figures=figures),
     ]
     summary = summary_of({"x": "worse"}).model_copy(update={"slices": slices})
-    assert "It scores lowest on pages of type “scan: yes” (0.40)." in run_verdict(summary, [], "demo")
+    assert "It scores lowest on pages with scan “yes” (0.40)." in run_verdict(summary, [], "demo")
 
 
 def test_without_truth_the_next_step_is_said() -> None:
@@ -124,6 +124,6 @@ def test_kinds_of_pages_on_which_another_parser_is_better_are_named() -> None:
     summary = summary_of({"x": "worse"}).model_copy(update={"slices": slices})
     said = [s for s in run_verdict(summary, [], "demo") if s.startswith("On pages")]
     assert said == [
-        "On pages of type “text layer: none (scan)” (6 pages), x scores higher than best: 0.70 vs 0.20."
+        "On pages with text layer “none (scan)” (6 pages), x scores higher than best: 0.70 vs 0.20."
     ]
     assert [(k.value, k.parser) for k in best_on_kinds(summary)] == [("none (scan)", "x"), ("text", "best")]

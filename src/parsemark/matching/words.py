@@ -389,7 +389,7 @@ def _rest(found: WordComparison) -> None:
 
 def _strayed(found: WordComparison) -> Iterator[int]:
     """Yield kept words of lines that stand elsewhere, and beside none of their neighbours."""
-    for cell in _cells(found.page, {i: atom.box for i, atom in enumerate(found.page)}):
+    for cell in line_cells(found.page, {i: atom.box for i, atom in enumerate(found.page)}):
         if sum(counts(found.page[i].text) for i in cell) < 2 or found.page[cell[0]].line < 0:
             continue
         for i in cell:
@@ -468,7 +468,7 @@ def neighbours(page: Sequence[PageAtom]) -> Iterator[Stretches]:
         steps = [second.x0 > first.x0 for first, second in beside if first != second]
         if 2 * sum(steps) < len(steps):
             continue
-        cells = [cell for cell in _cells(page, boxes) if not page[cell[0]].edge and page[cell[0]].line >= 0]
+        cells = [cell for cell in line_cells(page, boxes) if not page[cell[0]].edge and page[cell[0]].line >= 0]
         hulls = [boxes[cell[0]] if len(cell) == 1 else Box.hull(boxes[i] for i in cell) for cell in cells]
         for cell in cells:
             yield from (([i], [k]) for i, k in pairwise(cell))
@@ -495,7 +495,7 @@ def _turns(page: Sequence[PageAtom]) -> list[int]:
     return turns
 
 
-def _cells(page: Sequence[PageAtom], boxes: Mapping[int, Box]) -> list[list[int]]:
+def line_cells(page: Sequence[PageAtom], boxes: Mapping[int, Box]) -> list[list[int]]:
     """Return words of a line that stand together: a line of prose, or what a cell of a table says."""
     cells: list[list[int]] = []
     for i, box in boxes.items():

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 from parsemark.plain_words import (
     DIGITS,
+    attribute_name,
     counted,
     format_value,
     markdown_cell,
@@ -56,7 +57,10 @@ def in_words(v: Verdict, info: FigureInfo, extent: str, *, better_first: bool = 
     if v.state == "equivalent":
         return f"{a} and {b} are equivalent within ±{info.margin or 0:g}: {evidence}."
     if v.low is None:
-        return f"{a} and {b}: too few documents to generalise: {values} on {extent}."
+        return (
+            f"{a} and {b} are not compared: {label} {values} on {extent}. There are too few documents for a "
+            "confidence interval, so whether the difference holds for other documents is unknown."
+        )
     return f"{a} and {b} are statistically indistinguishable: {evidence}."
 
 
@@ -109,7 +113,8 @@ def slices_markdown(slices: Sequence[SliceDifference], a: str, b: str) -> str:
     ]
     for part in slices:
         difference = None if part.a is None or part.b is None else part.a - part.b
-        cells = (f"{part.attribute}: {part.value}", str(part.n_pages), rounded(part.a), rounded(part.b))
+        group = f"{attribute_name(part.attribute)}: {part.value}"
+        cells = (group, str(part.n_pages), rounded(part.a), rounded(part.b))
         lines.append(f"| {' | '.join(map(markdown_cell, cells))} | {signed(difference)} |")
     return "\n".join(lines) + "\n"
 

@@ -16,12 +16,14 @@ from parsemark.store.summary import Figure, FigureInfo, Slice, Style, Summary
 Mark = Literal["line", "points", "bars", "band"]
 
 
-def captioned(package: str, name: str, **words: object) -> tuple[str, str, str]:
-    """Return key, title and caption of a chart or table (`captions.toml`), with words for what stands in
-    braces.
+def captioned(package: str, name: str, **words: object) -> tuple[str, str, str, str]:
+    """Return key, title, caption and explanation of a chart or table (`captions.toml`), with words for what
+    stands in braces.
     """
     own = read_toml(package, "captions.toml")[name]
-    return own.get("key", name).format(**words), own["title"].format(**words), own["caption"].format(**words)
+    texts = (own.get("key", name), own["title"], own["caption"], own.get("about", ""))
+    key, title, caption, about = (text.format(**words) for text in texts)
+    return key, title, caption, about
 
 
 def table_needs(package: str) -> dict[str, str]:
@@ -88,6 +90,7 @@ class Chart:
     key: str  # made by us; letters, digits and hyphens. The file name of the figure
     title: str
     caption: str
+    about: str  # what the caption has no room for: definitions and how to read it, behind a "?"
     x: ChartAxis
     y: ChartAxis
     series: tuple[Series, ...]
@@ -101,6 +104,7 @@ class Chart:
         key: str,
         title: str,
         caption: str,
+        about: str,
         axes: tuple[ChartAxis, ChartAxis],
         series: Sequence[Series],
         guides: tuple[Guide, ...] = (),
@@ -108,7 +112,7 @@ class Chart:
         square: bool = False,
     ) -> Chart | None:
         """Return a chart of some series; None where there is nothing to draw."""
-        return cls(key, title, caption, *axes, tuple(series), guides, square) if series else None
+        return cls(key, title, caption, about, *axes, tuple(series), guides, square) if series else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +165,20 @@ class DataTable:
     key: str  # made by us; letters, digits, hyphens and dots. How it is asked for, and its file name
     title: str
     caption: str
+    about: str  # what the caption has no room for: behind a "?" in the report, after it in a file
     columns: tuple[TableColumn, ...]
     rows: tuple[TableRow, ...]
     head: str = "Parser"  # what the rows are
 
     @classmethod
     def of_figures(
-        cls, key: str, title: str, caption: str, summary: Summary, columns: Sequence[FigureColumn]
+        cls,
+        key: str,
+        title: str,
+        caption: str,
+        about: str,
+        summary: Summary,
+        columns: Sequence[FigureColumn],
     ) -> DataTable:
         """Return a row for each parser, the best first."""
         rows = []
@@ -180,7 +191,12 @@ class DataTable:
             else column
             for column, name, part in columns
         ]
-        return cls(key, title, caption, tuple(tested), tuple(rows))
+        return cls(key, title, caption, about, tuple(tested), tuple(rows))
+
+    @property
+    def whole_caption(self) -> str:
+        """Return caption and explanation together, for a file."""
+        return f"{self.caption} {self.about}".rstrip()
 
     def best(self, column: int) -> frozenset[int]:
         """Return the rows that lead a column beyond chance; none where there is nothing to choose.

@@ -103,11 +103,12 @@ def _chart(history: History, figure: HistoryFigure, names: tuple[str, ...]) -> C
             steps = tuple(f"{names[k - 1]} → {names[k]}" for k in place)
             series.append(Series(f"{state} than before", "points", place, values, labels=steps))
     is_score = figure.style == "score"
-    together = " Intervals of all versions are true together (95 %)." if whole else ""
+    together = "The intervals of all versions are simultaneous 95 % CIs. " if whole else ""
     return Chart(
         safe_name(f"history-{history.parser}-{figure.name}"),
         figure.label,
-        f"{figure.label} of {history.parser} over its versions.{together} Grey points are real steps.",
+        f"{history.parser} over its versions. Grey points: significant steps.",
+        f"{together}A grey point marks a version that differs significantly from the one before.",
         ChartAxis("version", kind="category", categories=names),
         ChartAxis(figure.label, 0.0, None if not is_score else max(1.0, *y)),
         tuple(series),

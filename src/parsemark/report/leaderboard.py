@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.model import Status
-from parsemark.plain_words import counted, name_for
+from parsemark.plain_words import attribute_name, counted, name_for
 from parsemark.report.charts import chart_to_json
 from parsemark.report.charts.catalogue import price_trade_off, scaling_charts, trade_off
 from parsemark.report.chunks import write_chunk
@@ -121,7 +121,7 @@ def _slice_json(source: RunSource, pages: PageSlice, board: LeaderboardTable, en
     charts = [trade_off(pages.figures, source), price_trade_off(pages.figures, source)]
     speed = [] if pages.key else scaling_charts(source)
     return {
-        "label": f"{pages.attribute}: {pages.label}" if pages.attribute else pages.label,
+        "label": f"{attribute_name(pages.attribute)}: {pages.label}" if pages.attribute else pages.label,
         "sentence": board.sentence,
         "n_pages": pages.n_pages,
         "charts": _charts_json(charts, ending),

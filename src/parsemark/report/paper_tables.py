@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from parsemark.errors import ParsemarkError, UsageError, require_known
-from parsemark.plain_words import INTERVAL, counted, counted_name, format_value, listed, unbroken
+from parsemark.plain_words import (
+    INTERVAL,
+    attribute_name,
+    counted,
+    counted_name,
+    format_value,
+    listed,
+    type_name,
+    unbroken,
+)
 from parsemark.protocols import PROTOCOLS, Figure, Slice, Summary, get_protocol
 from parsemark.report.drawing import DataTable, TableColumn, TableRow
 from parsemark.report.names import safe_name
@@ -94,12 +103,13 @@ def beside_each_other(sources: Sequence[RunSource]) -> list[DataTable]:
 def _join_tables(parts: Sequence[tuple[str, DataTable]]) -> DataTable:
     first = parts[0][1]
     title = " · ".join(dict.fromkeys(table.title for _, table in parts))
-    caption = first.caption
-    if len({table.caption for _, table in parts}) > 1:  # pages, rules and settings are those of each run
-        caption = " ".join(f"{label}: {table.caption}" for label, table in parts)
+    caption, about = first.caption, first.about
+    if len({table.whole_caption for _, table in parts}) > 1:  # pages, rules and settings are those of each
+        caption = counted(len(parts), "run") + "."
+        about = " ".join(f"{label}: {table.whole_caption}" for label, table in parts)
     if first.head == "Corpus":  # one row for each
         rows = tuple(TableRow(label, row.cells) for label, table in parts for row in table.rows)
-        return DataTable(first.key, title, caption, first.columns, rows, first.head)
+        return DataTable(first.key, title, caption, about, first.columns, rows, first.head)
     columns = tuple(
         replace(column, label=_full_label(column), group=label)
         for label, table in parts
@@ -114,7 +124,7 @@ def _join_tables(parts: Sequence[tuple[str, DataTable]]) -> DataTable:
         TableRow(name, tuple(chain(*(own.get(name, none) for own, none in zip(cells, empty, strict=True)))))
         for name in names
     )
-    return DataTable(first.key, title, caption, columns, rows, first.head)
+    return DataTable(first.key, title, caption, about, columns, rows, first.head)
 
 
 def _leaderboard(source: RunSource, key: str, *, main: bool) -> DataTable:
@@ -124,29 +134,28 @@ def _leaderboard(source: RunSource, key: str, *, main: bool) -> DataTable:
     infos.sort(key=lambda info: info.name != summary.primary)
     extent = ", ".join(counted_name(n, name) for name, n in summary.counts.items())
     chosen = ", ".join(f"{name} {value}" for name, value in summary.settings.items())
-    title = f"{source.recipe.title} on {source.corpus}" + ("" if main else ", every figure")
+    title = f"{source.recipe.title} on {source.corpus}" + ("" if main else ", every score")
     how = summary.protocol + (f", {chosen}" if chosen else "")
     columns = [(TableColumn.of(info), info.name, None) for info in infos]
-    caption = " ".join([f"{extent}; {how}.", *sampling(summary)])
-    return DataTable.of_figures(key, title, caption, summary, columns)
+    caption, about = f"{extent}.", " ".join([f"Protocol: {how}.", *sampling(summary)])
+    return DataTable.of_figures(key, title, caption, about, summary, columns)
 
 
 def sampling(summary: Summary) -> list[str]:
     """Return the sampling of the intervals, and open questions, in words for a caption."""
     ranking, n = summary.ranking, summary.ranking.n_documents
     if n < FEWEST_DOCUMENTS:
-        return [f"No intervals: {counted(n, 'document')} are too few to generalise."]
+        return [f"No intervals: {counted(n, 'document')} are too few for them."]
     types = ranking.new_types
-    of_types = counted(types.n_types, types.attribute) if types else ""
+    of_types = counted(types.n_types, type_name(types.attribute)) if types else ""
     unit = counted(n, "document") + (f" of {of_types}" if types else "")
-    said = [f"{INTERVAL}: sampled are {unit}, types fixed. Bold: significantly better than all others."]
+    fixed = ", types held fixed" if types else ""
+    said = [f"{INTERVAL}, from {unit}{fixed}. Bold: significantly better than all others."]
     open_ = [p for p in summary.parsers if (v := ranking.to_best(p)) and v.state == "not_significant"]
     if open_:
-        said.append(f"Not decidable: {ranking.best} against {listed(open_, len(open_))}.")
+        said.append(f"Statistically indistinguishable from {ranking.best}: {listed(open_, len(open_))}.")
     if types and not types.is_answered:
-        said.append(
-            f"Not decidable for new document types: {counted(types.n_types, types.attribute)} are too few."
-        )
+        said.append(f"For new document types nothing can be decided: {of_types} are too few.")
     return said
 
 
@@ -161,11 +170,12 @@ def _breakdowns(source: RunSource) -> list[DataTable]:
             continue
         info = source.summary.info(source.slice_figure(scope))
         key = f"by-{scope}-{attribute}"
-        title = f"{info.label} by {attribute} of the {scope.replace('_', ' ')}"
+        title = f"{info.label} by {attribute_name(attribute)} of the {scope.replace('_', ' ')}"
         sizes = ", ".join(f"{part.value}: {part.n:,}" for part in own)
-        caption = f"{info.definition} One column for each value of {attribute}; {sizes}."
+        caption = f"{info.label}: one column for each {attribute_name(attribute)}."
+        about = f"{info.definition} Number of {scope.replace('_', ' ')}s: {sizes}."
         columns = [(TableColumn.of(info, part.value, attribute), info.name, part) for part in own]
-        found.append(DataTable.of_figures(table_key(key), title, caption, source.summary, columns))
+        found.append(DataTable.of_figures(table_key(key), title, caption, about, source.summary, columns))
     return found
 
 
@@ -189,13 +199,14 @@ def to_markdown(table: DataTable) -> str:
             shown = f"**{_markdown(value)}**" if is_best else _markdown(value)
             cells.append(f"{shown} {_markdown(interval)}".rstrip())
         lines.append(_row(cells))
-    return f"**{_markdown(table.title)}.** {_markdown(table.caption)}\n\n" + "\n".join(lines) + "\n"
+    return f"**{_markdown(table.title)}.** {_markdown(table.whole_caption)}\n\n" + "\n".join(lines) + "\n"
 
 
 def to_latex(table: DataTable) -> str:
     r"""Return a table for `booktabs`: `\usepackage{booktabs}` is all that it needs."""
+    caption = _latex(f"{table.title}. {table.whole_caption}")
     lines = [
-        r"\begin{table}", r"  \centering", rf"  \caption{{{_latex(table.title)}. {_latex(table.caption)}}}",
+        r"\begin{table}", r"  \centering", rf"  \caption{{{caption}}}",
         rf"  \label{{tab:{table.key}}}",
         rf"  \begin{{tabular}}{{l{'r' * len(table.columns)}}}", r"    \toprule",
     ]  # fmt: skip

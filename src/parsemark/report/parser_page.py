@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
 
+from parsemark.plain_words import attribute_name
 from parsemark.protocols import Figure, FigureInfo, Slice
 from parsemark.report.charts import chart_to_json
 from parsemark.report.chunks import write_chunk
@@ -107,7 +108,7 @@ def _weakness(source: RunSource, parser: RunParser, part: Slice, name: str, valu
     label = value_words(part.value)
     only = f"{part.attribute}={label}" if part.scope == "page" else None
     link = viewer_link(parser=parser.name, queue="worst", only=only)
-    return Weakness(f"{part.attribute}: {label}", info, part, figure, middle, behind, link)
+    return Weakness(f"{attribute_name(part.attribute)}: {label}", info, part, figure, middle, behind, link)
 
 
 def worst_pages(source: RunSource, parser: RunParser, images: set[int]) -> list[WorstPage]:

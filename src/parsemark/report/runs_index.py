@@ -118,7 +118,7 @@ def _trends(runs: Sequence[ListedRun]) -> list[Chart]:
         axis = ChartAxis("run", kind="category", categories=tuple(run.name for run, _ in shown))
         axes = axis, ChartAxis(info.label, 0.0, info.top)
         words = "One line per parser, oldest run first. Bars: 95 % CI."
-        chart = Chart.of(f"trend-{number}", f"{protocol} on {corpus}", words, axes, series)
+        chart = Chart.of(f"trend-{number}", f"{protocol} on {corpus}", words, "", axes, series)
         charts += [chart] if chart else []
     return charts
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from parsemark.plain_words import INTERVAL, counted, listed, needed_to_separate
+from parsemark.plain_words import INTERVAL, attribute_words, counted, listed, needed_to_separate
 from parsemark.protocols.contract import get_protocol
 from parsemark.protocols.run_data.unread_pages import unscored
 from parsemark.stats.intervals import FEWEST_DOCUMENTS
@@ -150,8 +150,8 @@ def _better_elsewhere(summary: Summary) -> list[str]:
     ahead = [k for k in best_on_kinds(summary) if abs(k.score - k.overall) >= WEAK_BY * top]
     ahead.sort(key=lambda k: (-abs(k.score - k.overall), -k.n))
     return [
-        f"On pages of type “{k.attribute}: {k.value}” ({k.n} {k.unit}), {k.parser} scores higher than "
-        f"{summary.ranking.best}: {k.score:.2f} vs {k.overall:.2f}."
+        f"On pages with {attribute_words(k.attribute, k.value)} ({k.n} {k.unit}), {k.parser} scores higher "
+        f"than {summary.ranking.best}: {k.score:.2f} vs {k.overall:.2f}."
         for k in ahead[:_MOST_KINDS]
     ]
 
@@ -166,7 +166,7 @@ def _fails_on(summary: Summary, best: str, records: Sequence[ParseRecord]) -> li
             continue
         behind = sign * (overall - figure.value)
         if behind >= WEAK_BY * (info.top or 1.0):
-            words = f"{part.scope}s of type “{part.attribute}: {part.value}” ({figure.value:.2f})"
+            words = f"{part.scope}s with {attribute_words(part.attribute, part.value)} ({figure.value:.2f})"
             found.append((behind, words))
     weakest = [words for _, words in sorted(found, reverse=True)[:2]]
     failed = sum(r.parser == best and r.status != "ok" for r in records)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from parsemark.plain_words import counted, listed, plural
+from parsemark.plain_words import counted, listed, plural, type_name
 from parsemark.protocols.run_scores.sums import DocumentSums, FigureSums
 from parsemark.stats.document_types import FEWEST_TYPES
 from parsemark.stats.intervals import FEWEST_DOCUMENTS, effective_df, leave_one_out, normalised
@@ -42,8 +42,8 @@ def by_document(documents: DocumentSums) -> dict[str, float]:
 def missing_notes(figure: FigureSums, value: Mapping[str, float]) -> list[str]:
     """Return notes on parsers that have no value."""
     missing, info = [parser for parser in figure.sums if parser not in value], figure.info
-    why = f"there is nothing in its denominator ({info.denominator})"
-    return [f"No {info.label}, so no rank, for {listed(missing)}: {why}."] if missing else []
+    why = f"The run contains nothing to take it over ({info.denominator})"
+    return [f"{listed(missing)}: no {info.label}, so no rank. {why}."] if missing else []
 
 
 def resolution_notes(
@@ -52,9 +52,9 @@ def resolution_notes(
     """Return notes on the differences that these documents resolve, with a warning where they are few."""
     documents = counted(n_documents, "document")
     if n_all is not None and n_documents < n_all:
-        documents = f"{n_documents} of {counted(n_all, 'document')} have something to score"
+        documents = f"{n_documents} of {counted(n_all, 'document')} could be scored"
     if 0 < n_documents < FEWEST_DOCUMENTS:
-        return [f"{documents}: too few for intervals and verdicts, which need {FEWEST_DOCUMENTS}."]
+        return [f"{documents}: confidence intervals and verdicts need at least {FEWEST_DOCUMENTS}."]
     notes = []
     if resolution is not None:
         under = f"under {resolution:.{3 if resolution < 0.1 else 2}f}"
@@ -89,13 +89,15 @@ def type_notes(
     if new_types is None or best not in new_types.scores:
         return []
     low, high = (f"{end:.2f}" for end in new_types.scores[best])
+    name = type_name(new_types.attribute)
     if not new_types.is_answered:
         is_listed = len(types_seen) == new_types.n_types
-        by = f"{new_types.attribute}: {', '.join(types_seen)}" if is_listed else f"by {new_types.attribute}"
-        said = f"The documents are of {new_types.n_types} types ({by}): no conclusion is possible"
-        return [f"{said} about other types. {best} scores {low} to {high}, depending on the type."]
-    types = counted(new_types.n_types, new_types.attribute)
-    new = f"On new {plural(new_types.attribute, 2)} (from {types}) {best} scores {low} to {high}"
+        seen = f" ({', '.join(types_seen)})" if is_listed else ""
+        said = f"The documents come from {counted(new_types.n_types, name)}{seen}, so no conclusion is"
+        other = f"possible about documents from other {plural(name, 2)}"
+        return [f"{said} {other}. {best} scores {low} to {high}, depending on the {name}."]
+    types = counted(new_types.n_types, name)
+    new = f"For documents from other {plural(name, 2)}, {best} scores {low} to {high} (95 % CI, from {types})"
     resolved = [v for v in verdicts if v.state in ("better", "worse")]
     open_ = [v.b for v in resolved if v.also_for_new_types == "open"]
     if not resolved:
@@ -120,8 +122,9 @@ def dominance_notes(documents: DocumentSums, best: str, tools: Sequence[str]) ->
     alike = by_document(documents)
     listed = ", ".join(f"{p} {alike[p]:.3f}" for p in sorted(alike, key=lambda p: -sign * alike[p])[:3])
     notes = (
-        f"{documents.names[first]} holds {round(100 * shares[first])} % of the weight of {info.label}: "
-        f"{counted(n, 'document')} count like {effective_df(shares) + 1}. With equal weights: {listed}."
+        f"One document, {documents.names[first]}, has {round(100 * shares[first])} % of the weight in "
+        f"{info.label}. So {counted(n, 'document')} are worth as much as {effective_df(shares) + 1} of equal "
+        f"weight. If each document had the same weight, the scores would be: {listed}."
     )
     return [notes + (f" Without it {other}{_LEADS_INSTEAD}{best}." if other != best else "")]
 

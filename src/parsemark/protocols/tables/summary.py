@@ -264,7 +264,7 @@ def _found(run: RunMatches) -> list[str]:
         f"{parser} {int(is_detected(own.overlap, THETA)[own.positive].sum())} of {n_tables}"
         for parser, own in run.by_rule[run.rule].items()
     ]
-    return [f"Tables found: {', '.join(said)}; too few documents to generalise."]
+    return [f"Tables found: {', '.join(said)}. There are too few documents for a confidence interval."]
 
 
 def _match_notes(run: RunMatches, is_rule_chosen: bool) -> list[str]:

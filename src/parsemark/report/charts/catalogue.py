@@ -11,6 +11,7 @@ from itertools import pairwise
 import polars as pl
 
 from parsemark.engine.parsing.scaling import read_scaling
+from parsemark.plain_words import attribute_name
 from parsemark.protocols import Figure
 from parsemark.report.drawing import Chart, ChartAxis, Mark, RunParser, Section, Series, interval_bars
 from parsemark.report.names import safe_name
@@ -77,21 +78,24 @@ def scaling_charts(source: RunSource) -> list[Chart | None]:
         Chart.of(
             "speed-workers",
             "Speed against workers",
-            f"Higher is better. Start of workers included; {scaling.cores} cores.",
+            f"Higher is better. Includes the start of the workers; {scaling.cores} cores.",
+            "",
             (workers, ChartAxis("pages per second", 0.0)),
             _measured_lines(speeds),
         ),
         Chart.of(
             "time-length",
             "Time against document length",
-            "Lower is better. One worker, its start included.",
+            "Lower is better. One worker, including its start.",
+            "",
             (pages, ChartAxis("seconds", kind="log")),
             _measured_lines(times),
         ),
         Chart.of(
             "gpu-workers",
             "GPU memory against workers",
-            "Lower is better. Most memory above that before the start.",
+            "Lower is better. Peak memory of the GPU, added by the parser.",
+            "Memory that was in use before the parser started is subtracted.",
             (workers, ChartAxis("MB", 0.0)),
             _measured_lines(used),
         ),
@@ -147,8 +151,8 @@ def _against(
     return Chart(
         key,
         "Quality against cost" if key == "quality-time" else "Quality against price",
-        f"Better is {'up' if quality.higher_is_better else 'down'} and left. Bars: 95 % CI. Dashed: Pareto "
-        "front.",
+        f"Better is {'up' if quality.higher_is_better else 'down'} and left. Bars: 95 % CI.",
+        "Dashed: Pareto front, the best score of any parser that costs at most this much.",
         ChartAxis(axis, kind="log"),
         ChartAxis(quality.label, 0.0, quality.top),
         (line, *series),
@@ -186,9 +190,9 @@ def time_per_page(source: RunSource) -> Chart | None:
     timed = [p for p in source.parsers if p.name in times]
     series = [_point(parser, float(at), *times[parser.name]) for at, parser in enumerate(timed)]
     parsers = ChartAxis("parser", kind="category", categories=tuple(p.name for p in timed))
-    said = "Median CPU seconds per page. Line: 5th to 95th percentile."
+    caption = "Median CPU seconds per page. Line: 5th to 95th percentile."
     axes = parsers, ChartAxis("CPU seconds per page", kind="log")
-    return Chart.of("time", "Time per page", said, axes, series)
+    return Chart.of("time", "Time per page", caption, "", axes, series)
 
 
 def breakdown(source: RunSource, scope: str, attribute: str) -> Chart | None:
@@ -201,11 +205,12 @@ def breakdown(source: RunSource, scope: str, attribute: str) -> Chart | None:
         entries = [parts[v].figures.get(parser.name, {}).get(info.name) for v in values]
         series += interval_bars(parser.name, entries, "line" if attribute in CURVES else "bars")
     kind = scope.replace("_", " ")
-    key, title = f"by-{_key(scope)}-{_key(attribute)}", f"By {attribute} of the {kind}"
-    over = f"{info.label} over the {kind}s with each value, with 95 % CI where they are known."
-    by_value = ChartAxis(attribute, kind="category", categories=tuple(values))
+    key, title = f"by-{_key(scope)}-{_key(attribute)}", f"By {attribute_name(attribute)} of the {kind}"
+    caption = f"{info.label}, with 95 % CI. {info.direction.capitalize()}."
+    about = f"One group of bars for each {attribute_name(attribute)}. {info.definition}"
+    by_value = ChartAxis(attribute_name(attribute), kind="category", categories=tuple(values))
     axes = by_value, ChartAxis(info.label, 0.0, info.top)
-    return Chart.of(key, title, f"{over} {info.direction.capitalize()}.", axes, series)
+    return Chart.of(key, title, caption, about, axes, series)
 
 
 def _ordered(values: set[str]) -> list[str]:

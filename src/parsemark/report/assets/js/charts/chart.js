@@ -80,6 +80,11 @@
   parsemark.drawChart = draw;
   parsemark.chartWidth = WIDTH;
 
+  // What the caption has no room for, behind a "?".
+  const about = (chart) => chart.about && [" ",
+    el("button", { type: "button", class: "explain", popovertarget: `explain-${chart.key}`, "aria-label": `More about: ${chart.title}` }, el("span", {}, "?")),
+    el("div", { class: "definition", popover: "", id: `explain-${chart.key}`, role: "note" }, el("h3", {}, chart.title), el("p", {}, chart.about))];
+
   // The whole figure: title, plot, legend, caption, tools.
   parsemark.chartFigure = (chart, colours) => {
     const plot = el("div", { class: "plot" }, draw(chart, colours));
@@ -88,7 +93,7 @@
       el("h3", {}, chart.title),
       plot,
       parsemark.chartLegend(chart, colours, plot),
-      el("figcaption", {}, chart.caption),
+      el("figcaption", {}, chart.caption, about(chart)),
       parsemark.chartTools(chart, plot));
   };
 })();

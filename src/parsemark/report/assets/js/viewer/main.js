@@ -114,11 +114,13 @@
     byId("next").disabled = state.position >= state.queue.length - 1;
   };
 
+  const spaced = (name) => name.replaceAll("_", " ");
+
   // What the corpus says of a page, and what was seen in its file.
   const showAttributes = (page) => {
     const all = Object.entries(page.attributes).filter(([, value]) => value !== false && value !== null);
     const groups = [["Corpus", all.filter(([name]) => !state.pages.seen.includes(name))], ["File", all.filter(([name]) => state.pages.seen.includes(name))]];
-    const words = ([name, value]) => parsemark.foreign(value === true ? name : `${name} ${value}`);
+    const words = ([name, value]) => parsemark.foreign(value === true ? spaced(name) : `${spaced(name)} ${value}`);
     byId("attributes").hidden = !all.length;
     byId("attributes").replaceChildren(el("summary", {}, parsemark.counted(all.length, "attribute")), el("dl", {}, groups.filter(([, own]) => own.length).flatMap(([title, own]) =>
       [el("dt", {}, title), el("dd", {}, own.flatMap((one, k) => [k ? " · " : null, words(one)]))])));
@@ -279,7 +281,7 @@
     byId("protocol").replaceChildren(...state.pages.protocols.map((p, i) => el("option", { value: i }, p.title === state.pages.protocols.find((q) => q !== p)?.title ? p.spec : p.title)));
     byId("protocol").closest(".field").hidden = state.pages.protocols.length < 2;
     byId("filter").replaceChildren(el("option", { value: "" }, "add a filter"), ...Object.entries(state.pages.attributes).map(([name, column]) =>
-      el("optgroup", { label: name }, column.values.map((value) => el("option", { value: `${name}=${value}` }, `${name}: ${value}`)))));
+      el("optgroup", { label: spaced(name) }, column.values.map((value) => el("option", { value: `${name}=${value}` }, `${spaced(name)}: ${value}`)))));
     const change = (key, read, changes = {}) => byId(key).addEventListener("change", (event) => link(state.view, { [key]: read(event.target.value), ...changes }));
     change("parser", Number, { table: null });
     change("beside", String);
