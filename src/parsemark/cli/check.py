@@ -40,8 +40,8 @@ def check(
             "--max",
             metavar="KIND=LIMIT",
             help="Fail if there is more of KIND than LIMIT; repeatable. KIND is lost, altered, "
-            "invented, moved, doubled, leaked, numbers (altered numbers), cells (in a wrong row or column) "
-            "or headings (printed as plain lines). LIMIT is a count (`numbers=0`) or a share of the words "
+            "invented, moved, doubled, leaked, numbers (altered numbers), order (columns out of order), cells "
+            "(in a wrong row or column), tables or headings (printed as plain text). LIMIT is a count (`numbers=0`) or a share of the words "
             "(`lost=0.5%`).",
         ),
     ] = None,

@@ -96,6 +96,10 @@ class PageEvidence:
     """Of each word of the output; empty where nothing was found."""
     tables: Sequence[OutputTable] = ()
 
+    def span_of(self, said: Sequence[int]) -> tuple[int, int] | None:
+        """Return the characters of the output from the first to the last of some of its words."""
+        return _span([self.places[j] for j in said])
+
 
 def agreement(count: Callable[[str], Any]) -> tuple[Any, Any]:
     """Return twice the words kept in place, over the words of page and output together, from their counts.

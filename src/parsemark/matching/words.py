@@ -468,7 +468,8 @@ def neighbours(page: Sequence[PageAtom]) -> Iterator[Stretches]:
         steps = [second.x0 > first.x0 for first, second in beside if first != second]
         if 2 * sum(steps) < len(steps):
             continue
-        cells = [cell for cell in line_cells(page, boxes) if not page[cell[0]].edge and page[cell[0]].line >= 0]
+        cells = line_cells(page, boxes)
+        cells = [cell for cell in cells if not page[cell[0]].edge and page[cell[0]].line >= 0]
         hulls = [boxes[cell[0]] if len(cell) == 1 else Box.hull(boxes[i] for i in cell) for cell in cells]
         for cell in cells:
             yield from (([i], [k]) for i, k in pairwise(cell))

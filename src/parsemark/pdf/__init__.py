@@ -17,7 +17,7 @@ from parsemark.pdf.document import (
     to_page_box,
 )
 from parsemark.pdf.layer_samples import SeenPage, SeenWord
-from parsemark.pdf.outline import OutlineEntry, read_outline
+from parsemark.pdf.outline import OutlineEntry, read_outline, read_tagged_headings
 from parsemark.pdf.page_kinds import BROKEN, IN_NO_SCORE, NO_PDF, TRAITS, Kinds, look_at
 from parsemark.pdf.pictures import (
     Frame,
@@ -50,6 +50,7 @@ __all__ = [
     "count_pages", "document_glyphs", "extract_page", "in_child", "is_right_to_left", "join_pages", "jpegs",
     "look_at", "made_with", "open_document", "open_picture", "page_glyphs", "page_ink", "page_jpegs",
     "page_shapes", "page_text", "page_words", "painted_rectangles", "producer", "read_outline",
+    "read_tagged_headings",
     "render_page", "save_picture_pdf", "seen_document", "seen_page", "sharp_pixels", "taken_from",
     "to_page_box", "with_picture_texts",
 ]  # fmt: skip

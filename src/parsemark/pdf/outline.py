@@ -1,17 +1,26 @@
-"""The outline of a PDF: titles and the pages that they lead to."""
+"""The headings that a PDF names: those of its outline, and those of its structure tree."""
 
+import ctypes
+import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from parsemark.pdf.child import in_child
 from parsemark.pdf.document import open_document
+from parsemark.pdf.text import LINE_END_HYPHEN
 
 _MAX_ENTRIES, _MAX_DEPTH, _MAX_LENGTH = 20_000, 12, 400
 """Entries that are read, of how many levels, and characters of a title."""
 
 
+_HEADING = re.compile(r"H([1-6])?|Title")
+_MOST_TAGS, _MOST_OBJECTS, _LONGEST_ROLE = 20_000, 50_000, 64
+"""Elements of the structure tree of a page, objects on it, and bytes of a role that are read."""
+
+
 class OutlineEntry(NamedTuple):
-    """An entry of an outline that leads to a page."""
+    """A heading that leads to a page, or is tagged there."""
 
     page: int
     level: int
@@ -33,3 +42,96 @@ def read_outline(pdf: Path) -> list[OutlineEntry]:
             if index is not None and 0 <= index < n_pages and title:
                 found.append(OutlineEntry(index + 1, bookmark.level + 1, title))
     return found
+
+
+@in_child(cpu_s=120)
+def read_tagged_headings(pdf: Path) -> list[OutlineEntry]:
+    """Return the headings of the structure tree, page by page; none where the PDF has no such tree."""
+    from pypdfium2 import raw
+
+    with open_document(pdf) as document:
+        if not raw.FPDFCatalog_IsTagged(document):
+            return []
+        found = [entry for index in range(len(document)) for entry in _tagged_on(document, index)]
+    return found[:_MAX_ENTRIES]
+
+
+def _tagged_on(document: Any, index: int) -> Iterator[OutlineEntry]:
+    from pypdfium2 import raw
+
+    page = document[index]
+    tree = raw.FPDF_StructTree_GetForPage(page)
+    try:
+        roots = [
+            raw.FPDF_StructTree_GetChildAtIndex(tree, k)
+            for k in range(raw.FPDF_StructTree_CountChildren(tree))
+        ]
+        headings = list(_headings_below(roots))
+        if not headings:
+            return
+        texts = _texts_by_mark(page, {number for _, numbers in headings for number in numbers})
+        for level, numbers in headings:
+            title = " ".join("".join(texts.get(number, "") for number in numbers).split())[:_MAX_LENGTH]
+            if title:
+                yield OutlineEntry(index + 1, level, title)
+    finally:
+        raw.FPDF_StructTree_Close(tree)
+        page.close()
+
+
+def _headings_below(roots: list[Any]) -> Iterator[tuple[int, list[int]]]:
+    """Yield level and marked contents of each heading; a tree with cycles ends at the limits."""
+    work, seen = [(root, 0) for root in reversed(roots)], 0
+    while work and (seen := seen + 1) <= _MOST_TAGS:
+        element, depth = work.pop()
+        if not element or depth > _MAX_DEPTH * 4:
+            continue
+        if role := _HEADING.fullmatch(_role(element)):
+            yield int(role[1] or 1), list(_marks_below(element, 0))
+        else:
+            work += [(child, depth + 1) for child in reversed(_children(element))]
+
+
+def _marks_below(element: Any, depth: int) -> Iterator[int]:
+    from pypdfium2 import raw
+
+    for k in range(min(raw.FPDF_StructElement_GetMarkedContentIdCount(element), _MAX_ENTRIES)):
+        number = raw.FPDF_StructElement_GetMarkedContentIdAtIndex(element, k)
+        if number >= 0:  # else it is an element
+            yield number
+    for child in _children(element) if depth < _MAX_DEPTH else ():
+        yield from _marks_below(child, depth + 1)
+
+
+def _children(element: Any) -> list[Any]:
+    from pypdfium2 import raw
+
+    count = min(raw.FPDF_StructElement_CountChildren(element), _MAX_ENTRIES)
+    found = (raw.FPDF_StructElement_GetChildAtIndex(element, k) for k in range(count))
+    return [child for child in found if child]
+
+
+def _role(element: Any) -> str:
+    from pypdfium2 import raw
+
+    buffer = ctypes.create_string_buffer(_LONGEST_ROLE)
+    size = raw.FPDF_StructElement_GetType(element, buffer, _LONGEST_ROLE)
+    return buffer.raw[: max(size - 2, 0)].decode("utf-16-le", "replace") if size <= _LONGEST_ROLE else ""
+
+
+def _texts_by_mark(page: Any, numbers: set[int]) -> dict[int, str]:
+    """Return the text of marked contents, object by object."""
+    from pypdfium2 import raw
+
+    layer, texts = page.get_textpage(), dict[int, str]()
+    for k in range(min(raw.FPDFPage_CountObjects(page), _MOST_OBJECTS)):
+        item = raw.FPDFPage_GetObject(page, k)
+        number = raw.FPDFPageObj_GetMarkedContentID(item)
+        if number in numbers and raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_TEXT:
+            size = raw.FPDFTextObj_GetText(item, layer, None, 0)
+            buffer = (ctypes.c_ushort * (size // 2 + 1))()
+            raw.FPDFTextObj_GetText(item, layer, buffer, size)
+            text = bytes(buffer)[: max(size - 2, 0)].decode("utf-16-le", "replace")
+            texts[number] = f"{texts.get(number, '')} {text}" if number in texts else text
+    layer.close()
+    return {number: text.replace(chr(LINE_END_HYPHEN), "-") for number, text in texts.items()}

@@ -107,8 +107,8 @@ def _row(number: int, finding: CheckFinding) -> dict[str, Any]:
     return {
         "number": number,
         "kind": finding.kind,
-        "name": f"cell {finding.detail}"
-        if finding.kind == "cell"
+        "name": f"{finding.kind} {finding.detail}"
+        if finding.kind in ("cell", "table")
         else finding.detail or " ".join((finding.kind.replace("_", " "), finding.region)).strip(),
         "certainty": f"{100 * finding.certainty:.0f} %",
         "text": visible(finding.text[:_MAX_WORDS]),

@@ -23,6 +23,8 @@ from parsemark.pdf import SeenPage, SeenWord, count_pages, seen_document, with_p
 from parsemark.plain_words import percent
 from parsemark.verdicts.check.cells import MisplacedCells, misplaced_cells
 from parsemark.verdicts.check.certainty import PageTraits
+from parsemark.verdicts.check.columns import MixedColumns, mixed_columns
+from parsemark.verdicts.check.flattened import FlattenedTable, flattened_tables, marks_structure
 from parsemark.verdicts.check.headings import LostHeading, lost_headings
 from parsemark.verdicts.check.numbers import (
     changed_around,
@@ -52,6 +54,7 @@ _OTHER_DOCUMENT, _ENOUGH = 0.1, 30
 _MISSING, _FEW = 0.05, 5
 """Share of a page's words up to which the page is missing, if it has so many."""
 _LONG = 5  # words from which on a lost or invented text is a severe finding
+_MOST_SHOWN = 300  # characters of a long text that are kept
 _HYPHENS = ("-", "\xad", "\u2010", "\u2011")
 
 
@@ -125,7 +128,10 @@ def _check(
     headings: dict[int, list[LostHeading]] = {}
     for number, heading in lost_headings(pdf, seen, texts):
         headings.setdefault(number, []).append(heading)
-    pages = [_check_page(pdf, *page, own, certain, headings.get(page[0], ())) for page, own in pairs]
+    is_marked_up = marks_structure(texts)
+    pages = [
+        _check_page(pdf, *page, own, certain, headings.get(page[0], ()), is_marked_up) for page, own in pairs
+    ]
     return PdfCheck(str(pdf), name, tuple(pages), texts, certain)
 
 
@@ -216,7 +222,13 @@ def _replaced(words: Sequence[SeenWord], old: SeenWord, new: SeenWord | None) ->
 
 
 def _check_page(
-    pdf: Path, number: int, seen: SeenPage, own: _OwnOutput, certain: float, headings: Sequence[LostHeading]
+    pdf: Path,
+    number: int,
+    seen: SeenPage,
+    own: _OwnOutput,
+    certain: float,
+    headings: Sequence[LostHeading],
+    is_marked_up: bool,
 ) -> CheckedPage:
     text = own.text
     if seen.source == "none":
@@ -231,7 +243,9 @@ def _check_page(
         findings: list[CheckFinding] = [_missing(number, evidence, n_words)]
     else:
         cells = list(misplaced_cells(evidence))
+        columns = list(mixed_columns(evidence))
         explained = {i for found in cells for own_words in found.cells for i in own_words}
+        explained.update(i for found in columns for i in found.words)
         told_words = [
             (finding, words)
             for finding, words in _page_findings(number, seen, evidence, own)
@@ -240,6 +254,10 @@ def _check_page(
         findings = list(_merged(told_words, evidence))
         findings += [_of_heading(number, heading, own) for heading in headings]
         findings += [_of_cells(number, found, evidence, own) for found in cells]
+        findings += [_of_columns(number, found, evidence, own) for found in columns]
+        if is_marked_up:
+            tables = flattened_tables(seen, evidence, text)
+            findings += [_of_table(number, found, evidence, own) for found in tables]
     findings.sort(key=lambda f: list(KINDS).index(f.kind))
     regions, about = PageRegions(seen), PageTraits(seen, text)
     told = [replace(f, certainty=about.certainty(f)) for f in findings]
@@ -270,12 +288,53 @@ def _of_heading(number: int, heading: LostHeading, own: _OwnOutput) -> CheckFind
     )
 
 
+def _of_columns(number: int, found: MixedColumns, evidence: PageEvidence, own: _OwnOutput) -> CheckFinding:
+    comparison = evidence.comparison
+    words = [text for i in found.words if counts(text := comparison.page[i].text)]
+    said = " ".join(comparison.output[j] for j in found.between)
+    stand = found.between or [j for i in found.words if (j := comparison.place[i]) is not None]
+    span = evidence.span_of(stand)
+    return CheckFinding(
+        "order",
+        number,
+        " ".join(words)[:_MOST_SHOWN],
+        said[:_MOST_SHOWN],
+        len(words),
+        sum(map(is_number, words)),
+        "high",
+        found.detail,
+        tuple(box.as_tuple() for box in found.boxes),
+        own.line_of(span),
+        own.file,
+        span,
+    )
+
+
+def _of_table(number: int, found: FlattenedTable, evidence: PageEvidence, own: _OwnOutput) -> CheckFinding:
+    page = evidence.comparison.page
+    words = [page[i].text for i in found.words]
+    span = evidence.span_of(found.said)
+    return CheckFinding(
+        "table",
+        number,
+        " ".join(words)[:_MOST_SHOWN],
+        "",
+        len(words),
+        sum(map(is_number, words)),
+        "medium",
+        f"{found.n_rows} rows, {found.n_columns} columns",
+        (Box.hull(page[i].box for i in found.words).as_tuple(),),
+        own.line_of(span),
+        own.file,
+        span,
+    )
+
+
 def _of_cells(number: int, found: MisplacedCells, evidence: PageEvidence, own: _OwnOutput) -> CheckFinding:
     page = evidence.comparison.page
     texts = [page[i].text for cell in found.cells[: 1 if found.is_exchange else None] for i in cell]
     words = [text for cell in found.cells for i in cell if counts(text := page[i].text)]
-    known = [place for j in found.said if (place := evidence.places[j]) is not None]
-    span = (min(p.start for p in known), max(p.end for p in known)) if known else None
+    span = evidence.span_of(found.said)
     return CheckFinding(
         "cell",
         number,
@@ -295,7 +354,7 @@ def _of_cells(number: int, found: MisplacedCells, evidence: PageEvidence, own: _
 def _missing(number: int, evidence: PageEvidence, n_words: int) -> CheckFinding:
     first = " ".join(finding.text for finding in evidence.findings if finding.kind == "lost")
     n_numbers = evidence.counts["numbers_lost"]
-    return CheckFinding("missing_page", number, first[:300], "", n_words, n_numbers, "high")
+    return CheckFinding("missing_page", number, first[:_MOST_SHOWN], "", n_words, n_numbers, "high")
 
 
 def _page_findings(
@@ -372,9 +431,7 @@ def _altered(
     comparison = evidence.comparison
     texts = [atom.text for atom in comparison.page]
     said = " ".join(text for text, _ in groupby(comparison.said.get(i, "") for i in words) if text)
-    places = [evidence.places[at] for i in words if (at := comparison.at[i]) is not None]
-    known = [place for place in places if place is not None]
-    span = (min(p.start for p in known), max(p.end for p in known)) if known else None
+    span = evidence.span_of([at for i in words if (at := comparison.at[i]) is not None])
     boxes = tuple(comparison.page[i].box.as_tuple() for i in words)
     detail = ""
     if is_a_number:

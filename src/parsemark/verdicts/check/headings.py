@@ -1,4 +1,4 @@
-"""Headings that the outline of a PDF names, and that an output has as plain lines."""
+"""Headings that the outline or the tags of a PDF name, and that an output has as plain lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from parsemark.errors import PdfError
 from parsemark.matching.words import atoms
 from parsemark.model import Box
-from parsemark.pdf import SeenPage, SeenWord, read_outline
+from parsemark.pdf import OutlineEntry, SeenPage, SeenWord, read_outline, read_tagged_headings
 
 _MARKED = re.compile(
     r"^[ \t>]{0,4}\#{1,6}[ \t]+(?P<md>[^\n]+)$"
@@ -50,10 +50,8 @@ def lost_headings(
 
     An output that marks none of them has a format without headings, so nothing is lost in it.
     """
-    try:
-        entries = [(entry.page, _key(_NUMBER.sub("", entry.title))) for entry in read_outline(pdf)]
-    except PdfError:
-        return
+    # A heading is often named twice, by an outline entry and by a tag.
+    entries = sorted({(entry.page, _key(_NUMBER.sub("", entry.title))) for entry in _named(pdf)})
     found = [
         (m.lastgroup, _key(_TAG.sub(" ", m[m.lastgroup or 0]))) for text in texts for m in _headings(text)
     ]
@@ -78,6 +76,15 @@ def lost_headings(
                 said = " ".join(atom for word in words for atom in atoms(word.text))
                 box = Box.hull(word.box for word in words)
                 yield page, LostHeading(said, len(words), box, plain)
+
+
+def _named(pdf: Path) -> Iterator[OutlineEntry]:
+    """Yield the headings that a PDF names; a part of it that cannot be read names none."""
+    for read in (read_outline, read_tagged_headings):
+        try:
+            yield from read(pdf)
+        except PdfError:
+            continue
 
 
 def _headings(text: str) -> Iterator[re.Match[str]]:

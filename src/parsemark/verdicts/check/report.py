@@ -13,8 +13,8 @@ from parsemark.verdicts.check.regions import Region
 
 SCHEMA_VERSION = 1
 FindingKind = Literal[
-    "missing_page", "number", "lost", "altered", "invented", "moved", "cell", "heading", "doubled",
-    "leaked", "joined", "split",
+    "missing_page", "number", "lost", "altered", "invented", "moved", "order", "cell", "table",
+    "heading", "doubled", "leaked", "joined", "split",
 ]  # fmt: skip
 Severity = Literal["high", "medium", "low"]
 KINDS: dict[FindingKind, str] = {
@@ -24,8 +24,10 @@ KINDS: dict[FindingKind, str] = {
     "altered": "word that the output replaces by a similar one",
     "invented": "text of the output that is not on the page",
     "moved": "text at another place in the output",
+    "order": "lines of columns that the output mixes or has in another order",
     "cell": "cells of a table in another row or column",
-    "heading": "heading of the outline that the output has as plain text",
+    "table": "table that the output has as plain text",
+    "heading": "heading that the output has as plain text",
     "doubled": "text that the output repeats",
     "leaked": "text that is hidden or covered in the PDF",
     "joined": "words without the blank between them",
@@ -34,7 +36,7 @@ KINDS: dict[FindingKind, str] = {
 """The kinds in the order in which a verdict names them, and what each is."""
 OF_OUTPUT = frozenset({"invented", "doubled", "leaked"})
 """Kinds whose words are words of the output."""
-COUNTED_ONCE = frozenset({"number", "missing_page", "cell", "heading"})
+COUNTED_ONCE = frozenset({"number", "missing_page", "order", "cell", "table", "heading"})
 """Kinds of which findings are counted, and not their words."""
 BoxSides = tuple[float, float, float, float]
 
@@ -56,7 +58,8 @@ class CheckFinding:
     severity: Severity
     detail: str = ""
     """Of a number: digit, digits, lost digits, split digits, decimal point, sign, unit or joined
-    numbers. Of a cell: its place in the output and in the PDF, or the cell in whose place it stands."""
+    numbers. Of a cell: its place in the output and in the PDF, or the cell in whose place it stands. Of
+    `order`: columns mixed, or columns in another order. Of a table: its rows and columns."""
     boxes: tuple[BoxSides, ...] = ()
     """Places on the page: left, top, right and bottom in points from its top left."""
     line: int | None = None
@@ -143,6 +146,10 @@ class PdfCheck:
             parts.append(f"{counted(n, 'number')} altered")
         if n := self.count("cell"):
             parts.append(f"cells misplaced in {counted(n, 'place')}")
+        if n := self.count("order"):
+            parts.append(f"columns out of order on {counted(n, 'page')}")
+        if n := self.count("table"):
+            parts.append(f"{counted(n, 'table')} as plain text")
         if n := self.count("heading"):
             parts.append(f"{counted(n, 'heading')} as plain text")
         pages = {kind: {f.page for f in self.findings if f.kind == kind} for kind in KINDS}
@@ -237,7 +244,9 @@ _LIMITED: dict[str, tuple[FindingKind, ...]] = {
     "moved": ("moved",),
     "doubled": ("doubled",),
     "leaked": ("leaked",),
+    "order": ("order",),
     "cells": ("cell",),
+    "tables": ("table",),
     "headings": ("heading",),
 }
 
