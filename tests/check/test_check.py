@@ -448,9 +448,12 @@ def test_a_folder_is_checked_summed_up_and_resumed(folders: tuple[Path, Path, Pa
         file.write('{"document": "a.pdf", "half a')
     (outputs / "c.md").write_text("\n\n".join(TEXTS))
     code, text = run(pdfs, outputs, "--out", out, "--no-ocr")
-    assert code == 2 and text.startswith("4 documents: 3 checked, 1 error.")
+    assert code == 2 and text.startswith("4 documents: 3 checked, 1 error.\nFound: 1 number altered.\n")
+    (outputs / "c.md").write_text("\n\n".join(TEXTS[:2]))
+    code, text = run(pdfs, outputs, "--out", out, "--no-ocr")
+    assert "\nFound: 1 page missing, 1 number altered.\n" in text, "without a limit, too"
     lines = (out / "results.jsonl").read_text().splitlines()
-    assert len(lines) == 4 + 1 + 1  # the broken line, and the document whose output is new
+    assert len(lines) == 4 + 1 + 2  # the broken line, and the document whose output changed twice
 
 
 def test_the_summary_counts_findings_by_page_type_where_pages_differ(

@@ -39,10 +39,10 @@ def check(
         Option(
             "--max",
             metavar="KIND=LIMIT",
-            help="Fail if there is more of KIND than LIMIT; repeatable. KIND is lost, altered, "
-            "invented, moved, doubled, leaked, numbers (altered numbers), order (columns out of order), cells "
-            "(in a wrong row or column), tables or headings (printed as plain text). LIMIT is a count (`numbers=0`) or a share of the words "
-            "(`lost=0.5%`).",
+            help="Fail if there is more of KIND than LIMIT; repeatable. KIND is lost, altered, invented, moved, "
+            "doubled, leaked, numbers (altered numbers), order (columns out of order), cells (in a wrong row "
+            "or column), tables or headings (printed as plain text). LIMIT is a count "
+            "(`numbers=0`) or a share of the words (`lost=0.5%`).",
         ),
     ] = None,
     json: Annotated[bool, Option("--json", help="Print the result as JSON.")] = False,
@@ -159,6 +159,8 @@ def _check_folder(
         console = plain_console()
         statuses = summary.statuses_in_words()
         console.print(f"{counted(summary.documents, 'document')}: {statuses}.", soft_wrap=True)
+        if found := summary.counts_in_words():
+            console.print(f"Found: {found}.", soft_wrap=True)
         _print_hidden(console, summary.hidden, certain)
         for entry in () if is_quiet() else first(summary.worst, 10):
             console.print(f"  {visible(entry['document'])}: {entry['verdict']}", soft_wrap=True)

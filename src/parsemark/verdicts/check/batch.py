@@ -26,7 +26,14 @@ from parsemark.system.files import locked_folder
 from parsemark.system.scratch import ScratchFolder
 from parsemark.verdicts.check import check
 from parsemark.verdicts.check.outputs import output_of
-from parsemark.verdicts.check.report import COUNTED_ONCE, KINDS, SCHEMA_VERSION, Limit, PdfCheck
+from parsemark.verdicts.check.report import (
+    COUNTED_ONCE,
+    KINDS,
+    SCHEMA_VERSION,
+    Limit,
+    PdfCheck,
+    count_in_words,
+)
 
 __all__ = ["BatchSummary", "check_folder", "output_of", "pdf_names", "results", "write_parquet"]
 
@@ -70,6 +77,10 @@ class BatchSummary:
         ok = "within limits" if self.statuses["exceeded"] else "checked"
         words = {"ok": ok, "exceeded": "over a limit"}
         return ", ".join(f"{n:,} {words.get(status, status)}" for status, n in self.statuses.items())
+
+    def counts_in_words(self) -> str:
+        """Return what was found in all documents together, in the order of the kinds; empty if nothing."""
+        return ", ".join(count_in_words(kind, self.counts[kind]) for kind in KINDS if self.counts[kind])
 
     @property
     def n_unchecked(self) -> int:

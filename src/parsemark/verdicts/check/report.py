@@ -36,8 +36,27 @@ KINDS: dict[FindingKind, str] = {
 """The kinds in the order in which a verdict names them, and what each is."""
 OF_OUTPUT = frozenset({"invented", "doubled", "leaked"})
 """Kinds whose words are words of the output."""
-COUNTED_ONCE = frozenset({"number", "missing_page", "order", "cell", "table", "heading"})
-"""Kinds of which findings are counted, and not their words."""
+COUNTED_ONCE: dict[FindingKind, str] = {
+    "missing_page": "{page} missing",
+    "number": "{number} altered",
+    "cell": "cells misplaced in {place}",
+    "order": "columns out of order on {page}",
+    "table": "{table} as plain text",
+    "heading": "{heading} as plain text",
+}
+"""Kinds of which findings are counted, and not their words; and how a number of them is told."""
+
+
+def count_in_words(kind: FindingKind, n: int) -> str:
+    """Return what was counted of a kind: pages, numbers and the like, or words.
+
+    >>> count_in_words("number", 2), count_in_words("lost", 1)
+    ('2 numbers altered', '1 word lost')
+    """
+    text = COUNTED_ONCE.get(kind, f"{{word}} {kind}")
+    return re.sub(r"\{(\w+)\}", lambda noun: counted(n, noun[1]), text)
+
+
 BoxSides = tuple[float, float, float, float]
 
 
@@ -140,25 +159,13 @@ class PdfCheck:
         judged = [page for page in self.pages if page.is_judged]
         unjudged = len(self.pages) - len(judged)
         parts: list[str] = []
-        if n := self.count("missing_page"):
-            parts.append(f"{counted(n, 'page')} missing")
-        if n := self.count("number"):
-            parts.append(f"{counted(n, 'number')} altered")
-        if n := self.count("cell"):
-            parts.append(f"cells misplaced in {counted(n, 'place')}")
-        if n := self.count("order"):
-            parts.append(f"columns out of order on {counted(n, 'page')}")
-        if n := self.count("table"):
-            parts.append(f"{counted(n, 'table')} as plain text")
-        if n := self.count("heading"):
-            parts.append(f"{counted(n, 'heading')} as plain text")
+        parts += [count_in_words(kind, n) for kind in COUNTED_ONCE if (n := self.count(kind))]
         pages = {kind: {f.page for f in self.findings if f.kind == kind} for kind in KINDS}
         if lost := pages["lost"]:
             parts.append(f"{len(lost)} of {counted(len(self.pages), 'page')} lost text")
         for kind in ("altered", "invented", "moved", "doubled", "leaked", "joined", "split"):
             if own := pages[kind]:
-                n = self.count(kind)
-                parts.append(f"{counted(n, 'word')} {kind} on {counted(len(own), 'page')}")
+                parts.append(f"{count_in_words(kind, self.count(kind))} on {counted(len(own), 'page')}")
         none = "no certain deviation found" if self.hidden else "no deviation found"
         text = "; ".join(parts) if parts else f"{none} on {counted(len(judged), 'page')}"
         if not judged:
