@@ -39,9 +39,9 @@ def check(
         Option(
             "--max",
             metavar="KIND=LIMIT",
-            help="Fail if there is more of KIND than LIMIT; repeatable. KIND is lost, altered, invented, moved, "
-            "doubled, leaked, numbers (altered numbers), order (columns out of order), cells (in a wrong row "
-            "or column), tables or headings (printed as plain text). LIMIT is a count "
+            help="Fail if there is more of KIND than LIMIT; repeatable. KIND is lost, altered, invented, "
+            "moved, doubled, leaked, numbers (altered numbers), order (columns out of order), cells (in a "
+            "wrong row or column), tables or headings (printed as plain text). LIMIT is a count "
             "(`numbers=0`) or a share of the words (`lost=0.5%`).",
         ),
     ] = None,
