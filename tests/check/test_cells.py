@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsemark.matching.page_evidence import OutputTable, compare
+from parsemark.matching.page_findings.cells import MisplacedCells, misplaced_cells
 from parsemark.model import Box, Prediction, Table
 from parsemark.pdf.layer_samples import SeenPage, SeenWord
-from parsemark.verdicts.check.cells import MisplacedCells, misplaced_cells
 
 WORDS = [
     "alder",

@@ -18,12 +18,12 @@ from tests.corpora.tagging import write_tagged
 from tests.pdf.test_visible import written
 
 from parsemark.matching.page_evidence import compare
+from parsemark.matching.page_findings.columns import mixed_columns
+from parsemark.matching.page_findings.flattened import flattened_tables, marks_structure
 from parsemark.model import Box, Prediction
 from parsemark.pdf import SeenPage, SeenWord
 from parsemark.pdf.outline import read_outline, read_tagged_headings
 from parsemark.verdicts.check import read_limits
-from parsemark.verdicts.check.columns import mixed_columns
-from parsemark.verdicts.check.flattened import flattened_tables, marks_structure
 
 WORD = 30.0  # points from the begin of a word to that of the next one
 

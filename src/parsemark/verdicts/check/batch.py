@@ -24,11 +24,10 @@ from parsemark.pdf import TRAITS, made_with
 from parsemark.system import make_folder
 from parsemark.system.files import locked_folder
 from parsemark.system.scratch import ScratchFolder
-from parsemark.verdicts.check import check
+from parsemark.verdicts.check import KINDS, check
 from parsemark.verdicts.check.outputs import output_of
 from parsemark.verdicts.check.report import (
     COUNTED_ONCE,
-    KINDS,
     SCHEMA_VERSION,
     Limit,
     PdfCheck,

@@ -18,7 +18,7 @@ from parsemark.model import Box
 from parsemark.pdf import SeenPage, SeenWord
 
 if TYPE_CHECKING:
-    from parsemark.verdicts.check.report import BoxSides, CheckFinding
+    from parsemark.matching.page_findings import BoxSides, PageFinding
 
 Trait = Literal["ocr", "script", "sign", "gap", "there", "long", "short"]
 _LONG = 5  # words from which on a text is long; of an altered word letters
@@ -36,11 +36,11 @@ class PageTraits:
     def __init__(self, seen: SeenPage, output: str) -> None:
         self._seen, self._output = seen, output
 
-    def certainty(self, finding: CheckFinding) -> float:
+    def certainty(self, finding: PageFinding) -> float:
         """Return the probability that a finding is real."""
         return _table()[finding.kind, self.trait(finding)]
 
-    def trait(self, finding: CheckFinding) -> Trait:
+    def trait(self, finding: PageFinding) -> Trait:
         """Return the first of these traits that the finding has.
 
         `ocr`: OCR has read the page. `script`: the page or the finding has letters of a script that is
@@ -63,7 +63,7 @@ class PageTraits:
         size = max(map(len, words), default=0) if kind == "altered" else finding.words
         return "long" if size >= _LONG else "short"
 
-    def _is_gap(self, lost: CheckFinding) -> bool:
+    def _is_gap(self, lost: PageFinding) -> bool:
         """Return whether the output has what surrounds lost words without them, and not with them."""
         wanted = len(_letters(lost.text.split()))
         for start in (k for k, word in enumerate(self._shown) if _begins(word.box, lost.boxes)):

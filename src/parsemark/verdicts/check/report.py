@@ -5,35 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from parsemark.errors import UsageError
+from parsemark.matching.page_findings import KINDS, FindingKind, PageFinding
 from parsemark.plain_words import counted
 from parsemark.verdicts.check.regions import Region
 
 SCHEMA_VERSION = 1
-FindingKind = Literal[
-    "missing_page", "number", "lost", "altered", "invented", "moved", "order", "cell", "table",
-    "heading", "doubled", "leaked", "joined", "split",
-]  # fmt: skip
-Severity = Literal["high", "medium", "low"]
-KINDS: dict[FindingKind, str] = {
-    "missing_page": "page without any of its text in the output",
-    "number": "number with another digit, sign, decimal point or unit",
-    "lost": "text of the PDF that the output lacks",
-    "altered": "word that the output replaces by a similar one",
-    "invented": "text of the output that is not on the page",
-    "moved": "text at another place in the output",
-    "order": "lines of columns that the output mixes or has in another order",
-    "cell": "cells of a table in another row or column",
-    "table": "table that the output has as plain text",
-    "heading": "heading that the output has as plain text",
-    "doubled": "text that the output repeats",
-    "leaked": "text that is hidden or covered in the PDF",
-    "joined": "words without the blank between them",
-    "split": "word with a blank inside",
-}
-"""The kinds in the order in which a verdict names them, and what each is."""
 OF_OUTPUT = frozenset({"invented", "doubled", "leaked"})
 """Kinds whose words are words of the output."""
 COUNTED_ONCE: dict[FindingKind, str] = {
@@ -57,36 +36,16 @@ def count_in_words(kind: FindingKind, n: int) -> str:
     return re.sub(r"\{(\w+)\}", lambda noun: counted(n, noun[1]), text)
 
 
-BoxSides = tuple[float, float, float, float]
-
-
 @dataclass(frozen=True, slots=True)
-class CheckFinding:
+class CheckFinding(PageFinding):
     """One deviation of an output from its PDF."""
 
-    kind: FindingKind
-    page: int
+    page: int = 1
     """From 1."""
-    text: str
-    """The words on the page, as they are compared: without case and accents; empty where they are only in the
-    output."""
-    output: str
-    """The words in the output; empty where it lacks them."""
-    words: int
-    numbers: int
-    severity: Severity
-    detail: str = ""
-    """Of a number: digit, digits, lost digits, split digits, decimal point, sign, unit or joined
-    numbers. Of a cell: its place in the output and in the PDF, or the cell in whose place it stands. Of
-    `order`: columns mixed, or columns in another order. Of a table: its rows and columns."""
-    boxes: tuple[BoxSides, ...] = ()
-    """Places on the page: left, top, right and bottom in points from its top left."""
     line: int | None = None
     """Line of the output, from 1; of lost text the line behind which it should stand. None for JSON."""
     file: str = ""
     """File of the output, where it is a folder."""
-    span: tuple[int, int] | None = None
-    """Characters of the page's output that are concerned, from 0."""
     region: Region = ""
     """Of lost text: body, table, note, header or footer."""
     certainty: float = 1.0
