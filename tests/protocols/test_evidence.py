@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 from tests.pdf.test_visible import SEEN, written
 
+import parsemark as pm
 from parsemark.api import default_protocols
 from parsemark.corpora import load_corpus
 from parsemark.engine.import_outputs import import_predictions
@@ -17,6 +18,7 @@ from parsemark.engine.scoring.score import score_run
 from parsemark.formats import write_document
 from parsemark.matching.page_evidence import compare
 from parsemark.model import Box, Element, Prediction, Status, Table
+from parsemark.parsers import read_raw
 from parsemark.pdf import save_picture_pdf, seen_page
 from parsemark.protocols import get_protocol
 from parsemark.protocols.evidence.view import found_on
@@ -185,9 +187,10 @@ def test_findings_of_others_that_make_no_sense_are_left_out() -> None:
     messages = (
         "no JSON",
         "[]",
-        '{"said": 1}',
-        '{"text": "a", "box": [1]}',
-        '{"text": "kept", "box": [0, 0, 1, 1]}',
+        '{"saying": 1}',
+        '{"text": "a", "boxes": [[1]]}',
+        '{"text": "b", "boxes": 1}',
+        '{"text": "kept", "boxes": [[0, 0, 1, 1]]}',
     )
     rows = [{"element": "x", "category": "lost", "message": message} for message in messages]
     rows += [{"element": "y", "category": "odd", "message": "{}"}]
@@ -217,8 +220,51 @@ def test_findings_have_a_place_on_the_page(tmp_path: Path) -> None:
     rows = get_protocol(SPEC).score_pdf(pdf, 1, None, prediction, None).scores
     found = [json.loads(row.message or "") for row in rows if row.category == "lost"]
     assert [entry["text"] for entry in found] == ["17 helpers"] and found[0]["numbers"] == 1
-    x0, y0, x1, y1 = found[0]["box"]
+    ((x0, y0, x1, y1),) = found[0]["boxes"]
     assert 150 < x0 < x1 < 320 and 165 < y0 < y1 < 185
+
+
+def test_the_protocol_is_a_check_of_each_output_without_certainty(run: Run, tmp_path: Path) -> None:
+    for record in run.records():
+        if record.blob is None or not record.sample.startswith("a-"):
+            continue
+        number = int(record.sample[-1])
+        text = read_raw(run.raw(record.blob), record.sample, record.parser).text
+        if not text:
+            continue
+        pdf = written(tmp_path / f"{record.parser}{number}.pdf", CONTENT + HIDDEN * (number == 1))
+        checked = [
+            (f.kind, f.text, f.output) for f in pm.check(pdf, text.encode(), ocr="off", certain=0).findings
+        ]
+        scored = get_protocol(SPEC).score_pdf(
+            pdf, 1, None, Prediction("a", "x", Status.OK, text=text, format="markdown"), None
+        )
+        found = [
+            (row.category, told.get("text", ""), told.get("said", ""))
+            for row in scored.scores
+            if row.metric == "found" and (told := json.loads(row.message or ""))
+        ]
+        assert sorted(found) == sorted(checked), "the same findings"
+        counts = {row.metric: row.value for row in scored.scores}
+        assert counts["number"] == sum(kind == "number" for kind, *_ in checked)
+
+
+@pytest.mark.parametrize(
+    ("output", "counted"),
+    [
+        ("1923 he paid -12.5 and 8 kg", 0),
+        ("1923 he paid 12.5 and 8 kg", 1),  # the sign
+        ("1923 he paid -125 and 8 kg", 1),  # the point
+        ("1923 he paid -12.5 and 8 mg", 1),  # the unit
+        ("1932 he paid -12.5 and 9 kg", 2),
+    ],
+)
+def test_altered_numbers_include_signs_points_and_units(output: str, counted: int, tmp_path: Path) -> None:
+    pdf = written(tmp_path / "a.pdf", SEEN % (400, b"1923 he paid -12.5 and 8 kg"))
+    rows = (
+        get_protocol(SPEC).score_pdf(pdf, 1, None, Prediction("a", "x", Status.OK, text=output), None).scores
+    )
+    assert {row.metric: row.value for row in rows}["number"] == counted
 
 
 def test_a_failure_loses_everything_and_a_page_without_pdf_nothing(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from parsemark.store.run_tables import RunTables
 
 MAX_WORST = 50
 _NAMED = 3  # examples in a note
+_OF_FINDINGS = {"numbers_altered": "number", "cells": "cell", "order": "order", "tables": "table"}
+"""Figures that count findings, and the kinds of these."""
 _SHARED_SHARE, _SHARED_WORDS = 0.05, 4
 """Of a page's words: so many that all parsers read otherwise, in the same way, are errors of the reading."""
 
@@ -41,7 +43,9 @@ def _pages(tables: RunTables) -> pl.DataFrame:
     names = [name for name in pages.columns if name not in ("sample", "parser", TABLES_ALONE)]
     is_suspect = pl.col("sample").is_in(list(suspects(tables)))
     value = {n: pl.when(is_suspect).then(None).when(unasked).then(0.0).otherwise(pl.col(n)) for n in names}
-    missing = {*PAGE_STATUSES, *EXTRAS} - set(names)  # of a run that was scored before there was such a kind
+    missing = {*PAGE_STATUSES, *EXTRAS, *_OF_FINDINGS.values()} - set(
+        names
+    )  # of a run that was scored before there was such a kind
     return pages.with_columns(
         **value, **dict.fromkeys(missing, pl.when(pl.col("words").is_not_null()).then(0.0))
     )
@@ -63,10 +67,10 @@ def suspects(tables: RunTables) -> dict[str, str]:
         if (own := theirs.get(sample, {}).get(parser)) is None:
             continue
         entry = json.loads(message)
-        if kind in ("lost", "altered"):
-            own[0].update(entry["text"].split())
-        if kind in ("invented", "altered"):
-            own[1].update(entry["text" if kind == "invented" else "said"].split())
+        if kind in ("lost", "altered", "number"):
+            own[0].update(entry.get("text", "").split())
+        if kind in ("invented", "altered", "number"):
+            own[1].update(entry.get("said", "").split())
     n_words = dict(pages.group_by("sample").agg(pl.col("words").max()).iter_rows())
     told = {}
     for sample, by_parser in theirs.items():
@@ -110,6 +114,10 @@ def figure_sums(tables: RunTables) -> list[FigureSums]:
             of = is_seen if name == "nothing" else pl.lit(1.0)
         elif name == "agreement":
             wanted, of = agreement(pl.col)
+        elif name in _OF_FINDINGS:
+            wanted = pl.col(_OF_FINDINGS[name])
+            is_judged = pl.col("words").is_not_null()
+            of = pl.col(f"{NUMBERS}words") if name == "numbers_altered" else is_judged
         else:
             part = NUMBERS if name.startswith(NUMBERS) else ""
             wanted = pl.col(name)
@@ -131,14 +139,15 @@ def details(tables: RunTables) -> dict[str, Any]:
     """Return `invented_numbers` by parser, who is `not_ranked`, and `worst_pages` of them all, the worst
     first.
     """
-    wanted = pl.col("category").is_in(["invented", "altered"]) & pl.col("message").str.contains('"numbers"')
+    wanted = pl.col("category").is_in(["invented", "number"]) & pl.col("message").str.contains('"numbers"')
     rows = tables.read("scores", "sample", "parser", "category", "message", where=wanted)
     invented: dict[str, list[dict[str, str]]] = {}
     for sample, parser, kind, message in rows.sort("parser", "sample").iter_rows():
         told = json.loads(message)
-        said = told["text"] if kind == "invented" else told.get("said", "")
+        said = told.get("said", "")
         if any(len(word) > 1 and word[0].isdigit() for word in said.split()):
-            invented.setdefault(parser, []).append({"sample": sample, "kind": kind, "said": said})
+            how = "invented" if kind == "invented" else "altered"
+            invented.setdefault(parser, []).append({"sample": sample, "kind": how, "said": said})
     pages = _pages(tables)
     told_of = {
         "invented_numbers": invented,

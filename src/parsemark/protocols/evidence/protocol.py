@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from parsemark.errors import PdfError
+from parsemark.formats import markdown_of
 from parsemark.matching.page_evidence import (
     EXTRAS,
     FOUND,
@@ -17,6 +18,7 @@ from parsemark.matching.page_evidence import (
     compare,
     gives_tables_alone,
 )
+from parsemark.matching.page_findings import PageFinding, marks_structure, page_findings
 from parsemark.model import Page, Prediction, Status
 from parsemark.pdf import SeenPage, seen_page
 from parsemark.protocols.contract import PageProtocol
@@ -28,6 +30,9 @@ from parsemark.store.summary import Summary
 
 WRONG = "wrong"  # metric of the page: how many words have any other status than to be kept
 MAX_FINDINGS = 500  # of a page; the figures count all of them
+_MAX_BOXES, _MAX_TEXT = 50, 2_000  # places of a finding, and characters of its texts
+COUNTED = ("number", "cell", "order", "table")
+"""Kinds of findings that are counted by page: metrics of the page under their own names."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +40,8 @@ class EvidenceProtocol(PageProtocol):
     """Agreement of outputs with the text and pictures of the PDF; needs no truth.
 
     Every word that can be seen on a page is looked for in the output: kept, joined, split, altered, moved or
-    lost. Every word of the output is looked for on the page: doubled, invented, or hidden there:
-    `docs/reference/evidence.md`.
+    lost. Every word of the output is looked for on the page: doubled, invented, or hidden there. The findings
+    are those of `parsemark check`, without its certainty: `docs/reference/evidence.md`.
 
     Args:
         ocr: `auto`: tesseract or rapidocr, where one is installed, checks samples of the text layer and reads
@@ -46,7 +51,7 @@ class EvidenceProtocol(PageProtocol):
 
     name: ClassVar[str] = "evidence"
     title: ClassVar[str] = "Page evidence"
-    comparability: ClassVar[int] = 3
+    comparability: ClassVar[int] = 4
     needs_labels: ClassVar[bool] = False
 
     ocr: Literal["auto", "off"] = "auto"
@@ -105,24 +110,36 @@ def _rows(seen: SeenPage, prediction: Prediction) -> PageScores:
     failed = prediction.status is not Status.OK and prediction.text is None
     if failed:
         prediction = Prediction(prediction.sample, prediction.parser, prediction.status, text="")
-    found = compare(seen, prediction)
+    text = prediction.text if prediction.text is not None else markdown_of(prediction)
+    evidence = compare(seen, prediction, text)
     rows = []
     names = ("words", "said", *PAGE_STATUSES, *EXTRAS)
     page = {"width": seen.width, "height": seen.height, "judged_by": seen.judged_by}
     for name in (*names, *(NUMBERS + name for name in names)):
         told = json.dumps(page) if name == "words" else None
-        rows.append(ScoreRow.of_page(prediction, name, float(found.counts[name]), Status.OK, told))
-    wrong = sum(found.counts[name] for name in (*PAGE_STATUSES[1:], *EXTRAS))
+        rows.append(ScoreRow.of_page(prediction, name, float(evidence.counts[name]), Status.OK, told))
+    wrong = sum(evidence.counts[name] for name in (*PAGE_STATUSES[1:], *EXTRAS))
     rows.append(ScoreRow.of_page(prediction, WRONG, float(wrong), Status.OK))
+    found: list[PageFinding] = []
     if not failed:
         alone = float(gives_tables_alone(prediction))
         rows.append(ScoreRow.of_page(prediction, TABLES_ALONE, alone, Status.OK))
-    for k, finding in enumerate(found.findings[:MAX_FINDINGS] if not failed else ()):
-        box = finding.box
-        corners = [round(side, 1) for side in box.as_tuple()] if box else None
-        entry = {"said": finding.said[:200], "box": corners, "numbers": finding.numbers, "line": finding.line}
-        entry = {"text": finding.text[:200], **{key: value for key, value in entry.items() if value}}
+        found = list(page_findings(seen, evidence, text, is_marked_up=marks_structure([text])))
+    for kind in COUNTED:
+        n = sum(finding.kind == kind for finding in found)
+        rows.append(ScoreRow.of_page(prediction, kind, float(n), Status.OK))
+    for k, finding in enumerate(found[:MAX_FINDINGS]):
         place = prediction.sample, f"{finding.kind}-{k}", "", "", finding.kind, prediction.parser
-        message = json.dumps(entry, ensure_ascii=False)
-        rows.append(ScoreRow(*place, FOUND, None, Status.OK, message))
+        rows.append(ScoreRow(*place, FOUND, None, Status.OK, _message(finding, text)))
     return PageScores(scores=rows)
+
+
+def _message(finding: PageFinding, text: str) -> str:
+    """Return what is stored of a finding, as JSON: only what it has."""
+    line = None if finding.span is None else text.count("\n", 0, finding.span[0]) + 1
+    boxes = [[round(side, 1) for side in box] for box in finding.boxes[:_MAX_BOXES]]
+    entry = {
+        **{"text": finding.text[:_MAX_TEXT], "said": finding.output[:_MAX_TEXT], "detail": finding.detail},
+        **{"boxes": boxes, "numbers": finding.numbers, "line": line},
+    }
+    return json.dumps({key: value for key, value in entry.items() if value}, ensure_ascii=False)

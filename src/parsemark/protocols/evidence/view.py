@@ -13,8 +13,9 @@ from parsemark.protocols.presentation import PageMatch, PageView
 from parsemark.protocols.run_data.rows import PAGE_LEVEL
 
 _KINDS = {
-    **{"lost": "miss", "moved": "moved"},
-    **dict.fromkeys(("altered", "joined", "split"), "split"),
+    **dict.fromkeys(("lost", "missing_page"), "miss"),
+    **dict.fromkeys(("moved", "order", "cell"), "moved"),
+    **dict.fromkeys(("altered", "number", "joined", "split", "table"), "split"),
     **dict.fromkeys(EXTRAS, "extra"),
 }
 """Findings as the viewer draws them: lost words in red."""
@@ -33,12 +34,13 @@ def found_on(rows: Sequence[Mapping[str, Any]]) -> list[PageMatch]:
             continue
         try:
             entry = json.loads(row["message"])
-            text, said = str(entry["text"]), str(entry.get("said", ""))
-            boxes = (Box(*map(float, entry["box"])),) if "box" in entry else ()
+            if not entry.keys() & {"text", "said"}:
+                continue
+            text, said = str(entry.get("text", "")), str(entry.get("said", ""))
+            boxes = tuple(Box(*map(float, box)) for box in entry.get("boxes", ()))
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             continue  # the run may come from a bundle
-        two = ("", text) if kind in EXTRAS else (text, said)
-        matches.append(PageMatch(_KINDS[kind], kind, *two, boxes=boxes))
+        matches.append(PageMatch(_KINDS[kind], kind.replace("_", " "), text, said, boxes=boxes))
     return matches
 
 
