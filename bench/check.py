@@ -6,11 +6,11 @@ outputs, in an environment with pdfminer.six, pymupdf, pymupdf4llm, pypdf, pypdf
 `pdftotext` is poppler's.
 
 Each output is given to `check` as one text without marks of pages, then harmed in one way and given again. A
-harm is found if a new finding of a right kind has at least half of its words. New findings without words of
-the harm are false. Documents are split in two by the hash of their package's name: choices are made on one
-half (`CHECK_HALF=tune`), figures are of the other one. `CHECK_EACH=1` takes one parser of each document,
-`CHECK_HARMS="sign lost,unit altered"` some kinds of harms,
-`CHECK_CERTAIN=0.9` hides findings as the command does.
+harm is found if a new finding of a right kind has at least half of its words, and shown if findings of the
+default certainty have them. New findings without words of the harm are false. Documents are split in two by
+the hash of their package's name: choices are made on one half (`CHECK_HALF=tune`), figures are of the other.
+`CHECK_EACH=1` takes one parser of each document, `CHECK_HARMS="sign lost,unit altered"` some kinds of harms,
+`CHECK_RECORD=FILE` appends the findings of each harm to a file.
 Intervals are bootstraps over packages. Beside it: the findings on untouched outputs per 1,000 words.
 """
 
@@ -25,19 +25,25 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from parsemark.verdicts.check import CheckFinding
 
 PARSERS = (
     *("pdftotext", "pdftotext-layout", "pymupdf", "pypdfium2", "pypdf", "pdfminer"),
     *("markitdown", "pymupdf4llm", "pymupdf-tables"),
 )
-SEED, BOOTSTRAPS, PER_KIND = 49, 1000, 1
+SEED, BOOTSTRAPS = 49, 1000
+COLUMN = 6  # lines of a column whose lines are mixed
+ALL, DEFAULT = 0.0, 0.9  # least certainties of findings
+OF: tuple[Literal["found", "shown"], ...] = ("found", "shown")
 INVENTED = (
     "Quarterly shipments rose to 7391 crates before the committee adjourned",
     "Patients received 8264 milligrams twice daily without adverse reactions",
@@ -175,7 +181,8 @@ def moved(pages: Sequence[str], dice: random.Random) -> Damage | None:
     rest = lines[:start] + lines[start + 4 :]
     at = dice.randrange(min(len(rest), start + 10), len(rest) + 1)
     words = bag(" ".join(lines[start : at + 4]))
-    return Damage(with_page(pages, k, "\n".join(rest[:at] + block + rest[at:])), words, kinds("moved"))
+    text = "\n".join(rest[:at] + block + rest[at:])
+    return Damage(with_page(pages, k, text), words, kinds("moved", "order"))
 
 
 def blank_lost(pages: Sequence[str], dice: random.Random) -> Damage | None:
@@ -291,6 +298,72 @@ def _column_lowered(cells: list[list[str]], dice: random.Random) -> Counter[str]
     return words
 
 
+def table_flattened(pages: Sequence[str], dice: random.Random) -> Damage | None:
+    """Write a table of Markdown as lines of text, in an output that marks more than this table."""
+    from parsemark.verdicts.check.flattened import marks_structure
+
+    known = [(k, body) for k, page in enumerate(pages) for body in _table_rows(page)]
+    dice.shuffle(known)
+    between = dice.choice((" ", "  ", "\n"))
+    for k, body in known:
+        lines = pages[k].split("\n")
+        rows = [body[0] - 2, *body]
+        words = bag(" ".join(lines[n] for n in rows))
+        for n in rows:
+            lines[n] = between.join(cell for cell in _cells(lines[n]) if cell)
+        del lines[rows[0] + 1]
+        harmed = with_page(pages, k, "\n".join(lines))
+        if marks_structure(harmed):
+            return Damage(harmed, words, kinds("table"))
+    return None
+
+
+def columns_mixed(pages: Sequence[str], dice: random.Random, pdf: Path) -> Damage | None:
+    """Write the lines of two columns in turns, or each two of them as one line."""
+    known = [(k, *sides) for k, page in enumerate(pages) if (sides := _two_columns(pdf, k + 1, page))]
+    if not known:
+        return None
+    k, left, right = dice.choice(known)
+    lines = pages[k].split("\n")
+    own = sorted({*left, *right})
+    between = dice.choice(("\n", " "))
+    pairs = zip_longest((lines[n] for n in left), (lines[n] for n in right), fillvalue="")
+    mixed = [between.join(text for text in pair if text) for pair in pairs]
+    rest = [line for n, line in enumerate(lines) if n > own[0] and n not in own]
+    text = "\n".join([*lines[: own[0]], *mixed, *rest])
+    return Damage(with_page(pages, k, text), bag(" ".join(mixed)), kinds("order"))
+
+
+def _two_columns(pdf: Path, number: int, page: str) -> tuple[list[int], list[int]] | None:
+    """Return the lines of an output that are of the left and of the right column of a page."""
+    from parsemark.matching.words import atoms
+    from parsemark.pdf import seen_page
+
+    seen = seen_page(pdf, number)
+    words = [
+        (atom, word.box) for word in seen.words if word.shown and not word.edge for atom in atoms(word.text)
+    ]
+    places: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for i in range(len(words) - 2):
+        places[tuple(atom for atom, _ in words[i : i + 3])].append(i)
+    sides: tuple[list[int], list[int]] = [], []
+    for n, line in enumerate(page.split("\n")):
+        own = list(atoms(line))[: max(3, len(list(atoms(line))) - 1)]  # the last one may have a hyphen
+        at = places.get(tuple(own[:3]), ())
+        if len(at) != 1 or [atom for atom, _ in words[at[0] : at[0] + len(own)]] != own:
+            continue
+        boxes = [box for _, box in words[at[0] : at[0] + len(own)]]
+        if max(box.x1 for box in boxes) <= 0.52 * seen.width:
+            sides[0].append(n)
+        elif min(box.x0 for box in boxes) >= 0.48 * seen.width:
+            sides[1].append(n)
+    cut = max(sides[1], key=lambda n: sum(m < n for m in sides[0]) - sum(m < n for m in sides[1]), default=0)
+    left, right = [n for n in sides[0] if n < cut], [n for n in sides[1] if n >= cut]
+    if min(len(left), len(right)) < COLUMN or len(left + right) < 0.8 * len(sides[0] + sides[1]):
+        return None  # not two columns, or the output has their lines in turns already
+    return left, right
+
+
 HARMS: dict[str, Callable[..., Damage | None]] = {
     "page lost": page_lost,
     "line lost": line_lost,
@@ -309,8 +382,10 @@ HARMS: dict[str, Callable[..., Damage | None]] = {
     "cells of a column exchanged": _in_table(_exchanged(False)),
     "empty cell dropped": _in_table(_empty_dropped),
     "column a row too low": _in_table(_column_lowered),
+    "table flattened": table_flattened,
+    "columns mixed": columns_mixed,
 }
-PARTLY = frozenset({"block moved", "unit altered", "sign lost", *list(HARMS)[-4:]})
+PARTLY = frozenset({"block moved", "unit altered", "sign lost", *list(HARMS)[-6:]})
 """Harms that one of their words tells."""
 
 
@@ -318,21 +393,29 @@ class Tally:
     """What was found in the outputs of one package, by harm or by kind of finding."""
 
     def __init__(self) -> None:
-        self.tried, self.found = Counter[str](), Counter[str]()
-        self.false = Counter[str]()  # words of new findings that no harm explains
+        self.tried, self.found, self.shown = Counter[str](), Counter[str](), Counter[str]()
+        self.alarmed = Counter[str]()  # harmed outputs with other new findings that are shown
+        self.false = Counter[str]()  # words of other new findings, by kind
         self.findings = Counter[str]()  # words of findings before outputs were harmed
         self.words = self.untouched = 0  # of harmed outputs, and of outputs
 
 
-def findings_of(pdf: Path, pages: Sequence[str]) -> Counter[tuple[str, str]]:
-    """Return the words of findings, by kind: what the page has, or what only the output has."""
+def checked(pdf: Path, pages: Sequence[str]) -> tuple[CheckFinding, ...]:
     from parsemark.verdicts.check import check
 
-    found = check(
-        pdf, "\n\n".join(pages).encode(), ocr="off", certain=float(os.environ.get("CHECK_CERTAIN", "0"))
-    )
+    return check(pdf, "\n\n".join(pages).encode(), ocr="off", certain=0).findings
+
+
+def findings_of(pdf: Path, pages: Sequence[str]) -> Counter[tuple[str, str]]:
+    return words_of(pdf, checked(pdf, pages), ALL)
+
+
+def words_of(pdf: Path, findings: Sequence[CheckFinding], certain: float) -> Counter[tuple[str, str]]:
+    """Return the words of findings, by kind: what the page has, or what only the output has."""
     told: Counter[tuple[str, str]] = Counter()
-    for finding in found.findings:
+    for finding in findings:
+        if finding.certainty < certain:
+            continue
         if finding.kind == "missing_page":
             from parsemark.pdf import seen_page
 
@@ -354,12 +437,12 @@ def is_in_outline(pdf: Path, words: Counter[str]) -> bool:
     )
 
 
-def tally_output(tally: Tally, pdf: Path, pages: list[str], dice: random.Random) -> None:
+def tally_output(tally: Tally, pdf: Path, parser: str, pages: list[str], dice: random.Random) -> None:
     from parsemark.errors import ParsemarkError
 
     n_words = bag("\n".join(pages)).total()
     try:
-        before = findings_of(pdf, pages)
+        before = checked(pdf, pages)
     except ParsemarkError:
         return
     from parsemark.pdf import seen_page
@@ -369,13 +452,14 @@ def tally_output(tally: Tally, pdf: Path, pages: list[str], dice: random.Random)
         a for n in numbers for w in seen_page(pdf, n).words if w.shown and not w.edge for a in bag(w.text)
     }
     tally.untouched += n_words
-    for (kind, _), n in before.items():
+    old = {least: words_of(pdf, before, least) for least in (ALL, DEFAULT)}
+    for (kind, _), n in old[ALL].items():
         tally.findings[kind] += n
     chosen = os.environ.get("CHECK_HARMS", ",".join(HARMS)).split(",")
     for name, harm in HARMS.items():
         if name not in chosen:
             continue
-        damage = harm(pages, dice)
+        damage = harm(pages, dice, pdf) if harm is columns_mixed else harm(pages, dice)
         if damage is None or not damage.words:
             continue
         if name == "heading unmarked" and not is_in_outline(pdf, damage.words):
@@ -383,20 +467,45 @@ def tally_output(tally: Tally, pdf: Path, pages: list[str], dice: random.Random)
         if damage.kinds == NUMBER and not asked >= damage.words.keys():
             continue  # `check` does not compare page numbers
         try:
-            new = findings_of(pdf, damage.pages) - before
+            after = checked(pdf, damage.pages)
         except ParsemarkError:
             continue  # so little is left that it is refused as the output of another document
-        right = Counter[str]()
-        for (kind, word), n in new.items():
-            if kind in damage.kinds:
-                right[word] += n
-        shared = (right & damage.words).total()
+        new = {least: words_of(pdf, after, least) - old[least] for least in (ALL, DEFAULT)}
         need = 1 if name in PARTLY else damage.words.total() / 2
+        shared = {least: (_of_kinds(new[least], damage.kinds) & damage.words).total() for least in new}
         tally.tried[name] += 1
-        tally.found[name] += shared >= need
-        others = Counter({(k, w): n for (k, w), n in new.items() if w not in damage.words})
-        tally.false[name] += others.total()
+        tally.found[name] += shared[ALL] >= need
+        tally.shown[name] += shared[DEFAULT] >= need
+        for (kind, word), n in new[ALL].items():
+            tally.false[kind] += n * is_false(kind, word, damage)
+        tally.alarmed[name] += any(is_false(kind, word, damage) for kind, word in new[DEFAULT])
         tally.words += n_words
+        if record := os.environ.get("CHECK_RECORD"):
+            seen_before = Counter(map(_key, before))
+            own = [f for f in after if f.kind in damage.kinds and not seen_before[_key(f)]]
+            told = [
+                asdict(f) for f in own if bag(f.text or f.output) & damage.words or f.kind == "missing_page"
+            ]
+            line = {"document": pdf.stem, "parser": parser, "harm": name, "words": damage.words, "need": need}
+            with Path(record).open("a") as file:
+                file.write(json.dumps({**line, "shared": shared[ALL], "findings": told}) + "\n")
+
+
+def is_false(kind: str, word: str, damage: Damage) -> bool:
+    explained = {"moved"} if "order" in damage.kinds else {"missing_page"} & damage.kinds
+    return word not in damage.words and kind not in explained
+
+
+def _key(finding: CheckFinding) -> tuple[str, int, str, str]:
+    return finding.kind, finding.page, finding.text, finding.output
+
+
+def _of_kinds(told: Counter[tuple[str, str]], right: frozenset[str]) -> Counter[str]:
+    words = Counter[str]()
+    for (kind, word), n in told.items():
+        if kind in right:
+            words[word] += n
+    return words
 
 
 def half_of(package: str) -> str:
@@ -412,9 +521,9 @@ def interval(tallies: Sequence[Tally], value: Callable[[Sequence[Tally]], float]
     return float(low), float(high)
 
 
-def share(tallies: Sequence[Tally], names: Sequence[str]) -> float:
+def share(tallies: Sequence[Tally], names: Sequence[str], of: Literal["found", "shown"] = "found") -> float:
     tried = sum(t.tried[name] for t in tallies for name in names)
-    return sum(t.found[name] for t in tallies for name in names) / tried if tried else float("nan")
+    return sum(getattr(t, of)[name] for t in tallies for name in names) / tried if tried else float("nan")
 
 
 def main() -> bool:
@@ -439,7 +548,7 @@ def main() -> bool:
             if bag(" ".join(pages := json.loads(path.read_text()))).total() >= 30:
                 used[parser] += 1
                 dice = random.Random(f"{SEED} {pdf.stem} {parser}")
-                tally_output(tallies[package], pdf, pages, dice)
+                tally_output(tallies[package], pdf, parser, pages, dice)
         if time.monotonic() - started > float(os.environ.get("CHECK_SECONDS", "inf")):
             break
     report(list(tallies.values()), documents, used)
@@ -448,23 +557,32 @@ def main() -> bool:
 
 def report(tallies: Sequence[Tally], documents: int, used: Counter[str]) -> None:
     print(f"{documents} documents of {len(tallies)} packages; outputs: {dict(used)}")
+    print("| injection | tried | found | shown | outputs with other findings shown |")
     for name in (*HARMS, "all"):
         names = list(HARMS) if name == "all" else [name]
         tried = sum(t.tried[n] for t in tallies for n in names)
         if tried:
-            low, high = interval(tallies, lambda some, names=names: share(some, names))  # type: ignore[misc]
-            found = sum(t.found[n] for t in tallies for n in names)
-            print(f"{name}: {found} of {tried} found, {share(tallies, names):.3f} ({low:.3f} to {high:.3f})")
+            cells = [f"{share(tallies, names, of):.3f} ({_interval_text(tallies, names, of)})" for of in OF]
+            alarmed = sum(t.alarmed[n] for t in tallies for n in names)
+            print(f"| {name} | {tried} | {' | '.join(cells)} | {alarmed} |")
 
-    def false(some: Sequence[Tally]) -> float:
-        return 100 * sum(t.false.total() for t in some) / max(1, sum(t.words for t in some))
+    def false(some: Sequence[Tally], kinds: Collection[str]) -> float:
+        return 1000 * sum(t.false[k] for t in some for k in kinds) / max(1, sum(t.words for t in some))
 
-    low, high = interval(tallies, false)
-    print(f"false: {false(tallies):.4f} % of the words left alone ({low:.4f} to {high:.4f})")
+    every = sum((t.false for t in tallies), Counter[str]())
+    print("new findings that no injection explains, words per 1,000 words:")
+    for kind, chosen in (("all", every.keys()), *((k, {k}) for k, _ in every.most_common())):
+        low, high = interval(tallies, lambda some, chosen=chosen: false(some, chosen))  # type: ignore[misc]
+        print(f"{kind}: {false(tallies, chosen):.3f} ({low:.3f} to {high:.3f})")
     words = sum(t.untouched for t in tallies)
     told = sum((t.findings for t in tallies), Counter[str]())
     print(f"untouched outputs, {words} words, words in findings per 1,000:")
     print(", ".join(f"{kind} {1000 * n / words:.2f}" for kind, n in told.most_common()))
+
+
+def _interval_text(tallies: Sequence[Tally], names: Sequence[str], of: Literal["found", "shown"]) -> str:
+    low, high = interval(tallies, lambda some: share(some, names, of))
+    return f"{low:.3f} to {high:.3f}"
 
 
 # --- outputs ------------------------------------------------------------------------------------------------
