@@ -300,7 +300,7 @@ def _column_lowered(cells: list[list[str]], dice: random.Random) -> Counter[str]
 
 def table_flattened(pages: Sequence[str], dice: random.Random) -> Damage | None:
     """Write a table of Markdown as lines of text, in an output that marks more than this table."""
-    from parsemark.verdicts.check.flattened import marks_structure
+    from parsemark.matching.page_findings.flattened import marks_structure
 
     known = [(k, body) for k, page in enumerate(pages) for body in _table_rows(page)]
     dice.shuffle(known)
