@@ -148,6 +148,8 @@ class WordComparison:
     said: dict[int, str] = field(default_factory=dict)  # what stands in the output for an altered word
     moved: set[int] = field(default_factory=set)  # kept words before something that they follow, or strayed
     anchored: set[int] = field(default_factory=set)  # words in the same order on both sides
+    cells: Sequence[Sequence[int]] = ()
+    """Words of a line that stand together: a line of prose, or what a cell of a table says."""
     neighbours: Sequence[Stretches] = ()
     """Stretches of words of which the first comes before the second, however the page is read."""
 
@@ -165,6 +167,7 @@ def compare_words(
     statuses = [WordStatus.LOST] * len(page), [WordStatus.INVENTED] * len(output)
     places = list[int | None]([None] * len(page)), list[int | None]([None] * len(page))
     found = WordComparison(page, output, gaps, *statuses, *places, neighbours=list(neighbours(page)))
+    found.cells = _cells(page, {i: atom.box for i, atom in enumerate(page)})
     for step in (_anchor, _regroup, _glued, _alter, _rest, _touching):
         step(found)
     _extras(found, hidden, beside)
@@ -389,7 +392,7 @@ def _rest(found: WordComparison) -> None:
 
 def _strayed(found: WordComparison) -> Iterator[int]:
     """Yield kept words of lines that stand elsewhere, and beside none of their neighbours."""
-    for cell in line_cells(found.page, {i: atom.box for i, atom in enumerate(found.page)}):
+    for cell in found.cells:
         if sum(counts(found.page[i].text) for i in cell) < 2 or found.page[cell[0]].line < 0:
             continue
         for i in cell:
@@ -468,7 +471,7 @@ def neighbours(page: Sequence[PageAtom]) -> Iterator[Stretches]:
         steps = [second.x0 > first.x0 for first, second in beside if first != second]
         if 2 * sum(steps) < len(steps):
             continue
-        cells = line_cells(page, boxes)
+        cells = _cells(page, boxes)
         cells = [cell for cell in cells if not page[cell[0]].edge and page[cell[0]].line >= 0]
         hulls = [boxes[cell[0]] if len(cell) == 1 else Box.hull(boxes[i] for i in cell) for cell in cells]
         for cell in cells:
@@ -496,7 +499,7 @@ def _turns(page: Sequence[PageAtom]) -> list[int]:
     return turns
 
 
-def line_cells(page: Sequence[PageAtom], boxes: Mapping[int, Box]) -> list[list[int]]:
+def _cells(page: Sequence[PageAtom], boxes: Mapping[int, Box]) -> list[list[int]]:
     """Return words of a line that stand together: a line of prose, or what a cell of a table says."""
     cells: list[list[int]] = []
     for i, box in boxes.items():

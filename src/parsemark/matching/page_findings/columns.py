@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from parsemark.matching.page_evidence import PageEvidence
-from parsemark.matching.words import WordComparison, counts, line_cells
+from parsemark.matching.words import WordComparison, counts
 from parsemark.model import Box
 
 _WORDS = 3  # words of a line of a column, and of another column between two lines that belong together
@@ -44,16 +44,16 @@ class _Line(NamedTuple):
 def mixed_columns(evidence: PageEvidence) -> Iterator[MixedColumns]:
     """Yield the columns of a page that an output mixes, and columns that it has in another order."""
     found = evidence.comparison
-    if len(found.page) < 2 * _LEAST * _WORDS:
-        return
-    cells = line_cells(found.page, {i: atom.box for i, atom in enumerate(found.page)})
     lines = [
         _Line(own, Box.hull(found.page[i].box for i in own))
-        for own in cells
-        if found.page[own[0]].line >= 0
+        for own in found.cells
+        if len(own) >= _WORDS
+        and found.page[own[0]].line >= 0
         and not found.page[own[0]].edge
         and sum(counts(found.page[i].text) for i in own) >= _WORDS
     ]
+    if max((line.box.x0 for line in lines), default=0.0) < min((line.box.x1 for line in lines), default=0.0):
+        return  # one column
     owner = {i: k for k, line in enumerate(lines) for i in line.words}
     page_word = {j: i for i, j in enumerate(found.place) if j is not None}
     torn = {

@@ -59,24 +59,31 @@ def marks_structure(texts: Sequence[str]) -> bool:
 def flattened_tables(seen: SeenPage, evidence: PageEvidence, text: str) -> Iterator[FlattenedTable]:
     """Yield the tables of a page that stand in the output as plain text."""
     found = evidence.comparison
-    starts = [table.starts[0] for table in evidence.tables]
-    ends = [table.starts[-1] for table in evidence.tables]
-    code = [match.span() for match in _CODE.finditer(text)]
+    shown = [word for word in seen.words[:MAX_WORDS] if word.shown and not word.edge and word.line >= 0]
+    tables = list(_tables(shown))
+    if not tables:
+        return
+    in_tables = [range(table.starts[0], table.starts[-1]) for table in evidence.tables]
+    in_code = [range(*match.span()) for match in _CODE.finditer(text)]
     by_box: defaultdict[Box, list[int]] = defaultdict(list)
     for i, atom in enumerate(found.page):
         if counts(atom.text):
             by_box[atom.box].append(i)
-    shown = [word for word in seen.words[:MAX_WORDS] if word.shown and not word.edge and word.line >= 0]
-    for rows, n_columns in _tables(shown):
+    for rows, n_columns in tables:
         words = [i for row in rows for k in row for i in by_box[shown[k].box]]
         said = [j for i in words if (j := found.at[i]) is not None]
         if len(words) < _FEW_WORDS or len(said) < _THERE * len(words):
             continue
-        inside = sum((k := bisect_right(starts, j) - 1) >= 0 and j < ends[k] for j in said)
-        places = [place for j in said if (place := evidence.places[j]) is not None]
-        in_code = sum(any(a <= place.start < b for a, b in code) for place in places)
-        if inside < _IN_TABLE * len(said) and 2 * in_code <= len(places):
+        starts = [place.start for j in said if (place := evidence.places[j]) is not None]
+        is_table = _n_within(said, in_tables) >= _IN_TABLE * len(said)
+        if not is_table and 2 * _n_within(starts, in_code) <= len(starts):
             yield FlattenedTable(tuple(words), tuple(sorted(said)), len(rows), n_columns)
+
+
+def _n_within(places: Sequence[int], parts: Sequence[range]) -> int:
+    """Return how many places lie in parts, which follow each other."""
+    begins = [part.start for part in parts]
+    return sum((k := bisect_right(begins, at) - 1) >= 0 and at in parts[k] for at in places)
 
 
 def _tables(words: Sequence[SeenWord]) -> Iterator[tuple[list[list[int]], int]]:
@@ -114,23 +121,24 @@ def _is_code(words: Sequence[SeenWord], rows: Sequence[Sequence[int]]) -> bool:
 
 def _rows(words: Sequence[SeenWord]) -> list[list[int]]:
     """Return the words side by side, from top to bottom and from left to right."""
-    rows: list[list[int]] = []
+    placed = sorted((word.box.y0 + word.box.y1, word.box.x0, k) for k, word in enumerate(words))
+    rows: list[list[tuple[float, int]]] = []
     low = high = 0.0
-    for i in sorted(range(len(words)), key=lambda i: words[i].box.centre[1]):
-        box = words[i].box
-        if rows and box.centre[1] < high and low < box.centre[1]:
-            rows[-1].append(i)
+    for twice, x0, k in placed:
+        if rows and 2 * low < twice < 2 * high:
+            rows[-1].append((x0, k))
         else:
-            rows.append([i])
-            low, high = box.y0, box.y1
-    return [sorted(row, key=lambda i: words[i].box.x0) for row in rows]
+            rows.append([(x0, k)])
+            low, high = words[k].box.y0, words[k].box.y1
+    return [[k for _, k in sorted(row)] for row in rows]
 
 
 def _cells(words: Sequence[SeenWord], row: Sequence[int]) -> list[list[int]]:
     cells = [[row[0]]]
     for one, other in pairwise(row):
         first, second = words[one].box, words[other].box
-        if second.x0 - first.x1 > _GAP * max(first.height, second.height):
+        gap = second.x0 - first.x1
+        if gap > _GAP * (first.y1 - first.y0) and gap > _GAP * (second.y1 - second.y0):
             cells.append([])
         cells[-1].append(other)
     return cells
@@ -143,20 +151,16 @@ def _follows(words: Sequence[SeenWord], one: Sequence[int], other: Sequence[int]
 
 def _n_columns(words: Sequence[SeenWord], rows: Sequence[Sequence[int]]) -> int:
     """Return the number of columns with white between them in all rows; 0 if this is no table."""
-    cells = [[Box.hull(words[i].box for i in cell) for cell in _cells(words, row)] for row in rows]
     if sum(max(row) - min(row) == len(row) - 1 for row in rows) < _FULL * len(rows):
         return 0  # the file has something else between the words of a row: columns of text
-    sizes = [len(cell) for row in rows for cell in _cells(words, row)]
-    if median(sizes) > _SHORT_CELL:
+    cells = [(r, cell) for r, row in enumerate(rows) for cell in _cells(words, row)]
+    if median(len(cell) for _, cell in cells) > _SHORT_CELL:
         return 0
-    spans = sorted((box.x0, box.x1) for row in cells for box in row)
-    columns: list[list[float]] = []
-    for x0, x1 in spans:
-        if columns and x0 <= columns[-1][1]:
-            columns[-1][1] = max(columns[-1][1], x1)
-        else:
-            columns.append([x0, x1])
-    full = 0
-    for x0, x1 in columns:
-        full += sum(any(x0 <= b.x0 and b.x1 <= x1 for b in row) for row in cells) >= _FULL * len(rows)
-    return full
+    spans = sorted((words[cell[0]].box.x0, max(words[k].box.x1 for k in cell), r) for r, cell in cells)
+    end, own, columns = float("-inf"), set[int](), list[set[int]]()
+    for x0, x1, r in spans:
+        if x0 > end:
+            columns.append(own := set())
+        own.add(r)
+        end = max(end, x1)
+    return sum(len(filled) >= _FULL * len(rows) for filled in columns)
