@@ -391,11 +391,13 @@ HARMS: dict[str, Callable[..., Damage | None]] = {
 }
 PARTLY = frozenset({"block moved", "unit altered", "sign lost", *list(HARMS)[-6:]})
 """Harms that one of their words tells."""
+APART = ", in cells that the page does not have"
+"""Behind the name of a harm: counted apart."""
 
 
 def stands_as_cells(pdf: Path, n_pages: int, damage: Damage) -> bool:
-    """Return whether a page shows all changed cells, and half of their table, each as words apart from others:
-    else the output has no table of the page there, and nothing could be found.
+    """Return whether a page shows all changed cells, and half of their table, each as words apart from
+    others. Otherwise the output has no table of the page there, and no place to compare.
     """
     from parsemark.matching.words import atoms
     from parsemark.pdf import seen_page
@@ -507,9 +509,10 @@ def tally_output(tally: Tally, pdf: Path, parser: str, pages: list[str], dice: r
         new = {least: words_of(pdf, after, least) - old[least] for least in (ALL, DEFAULT)}
         need = 1 if name in PARTLY else damage.words.total() / 2
         shared = {least: (_of_kinds(new[least], damage.kinds) & damage.words).total() for least in new}
-        tally.tried[name] += 1
-        tally.found[name] += shared[ALL] >= need
-        tally.shown[name] += shared[DEFAULT] >= need
+        row = name if not damage.cells or stands_as_cells(pdf, len(pages), damage) else name + APART
+        tally.tried[row] += 1
+        tally.found[row] += shared[ALL] >= need
+        tally.shown[row] += shared[DEFAULT] >= need
         for (kind, word), n in new[ALL].items():
             tally.false[kind] += n * is_false(kind, word, damage)
         tally.alarmed[name] += any(is_false(kind, word, damage) for kind, word in new[DEFAULT])
@@ -592,7 +595,7 @@ def main() -> bool:
 def report(tallies: Sequence[Tally], documents: int, used: Counter[str]) -> None:
     print(f"{documents} documents of {len(tallies)} packages; outputs: {dict(used)}")
     print("| injection | tried | found | shown | outputs with other findings shown |")
-    for name in (*HARMS, "all"):
+    for name in (*HARMS, *(name + APART for name in HARMS), "all"):
         names = list(HARMS) if name == "all" else [name]
         tried = sum(t.tried[n] for t in tallies for n in names)
         if tried:
