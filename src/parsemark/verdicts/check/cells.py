@@ -125,7 +125,9 @@ def _is_joined(one: PageAtom, other: PageAtom) -> bool:
     first, second = one.box, other.box
     if min(first.y1, second.y1) > max(first.y0, second.y0):
         height = max(first.height, second.height)
-        return first == second or -height < second.x0 - first.x1 < _BLANK * height
+        is_turned = one.line != other.line and first.height > first.width and second.height > second.width
+        is_near = -height < second.x0 - first.x1 < _BLANK * height and not is_turned
+        return first == second or is_near
     if one.line != other.line or one.line < 0 or min(first.x1, second.x1) <= max(first.x0, second.x0):
         return False
     gap = max(second.y0 - first.y1, first.y0 - second.y1)  # turned text runs up or down
