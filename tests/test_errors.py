@@ -43,7 +43,7 @@ def test_an_unknown_name_says_the_nearest_ones_or_all_of_a_few() -> None:
     assert "Did you mean" in str(UnknownNameError("page", "page-7x", many))
     assert str(UnknownNameError("metric", "TEDS", ["cell_f1", "teds"])).endswith("Did you mean 'teds'?")
     few = UnknownNameError("form", "zzz", ("olmocr", "answers"))
-    assert str(few) == "Unknown form 'zzz'. There are: answers, olmocr."
+    assert str(few) == "Unknown form 'zzz'. Choose one of: answers, olmocr."
     assert str(UnknownNameError("page", "zzz", many)) == "Unknown page 'zzz'."
     for error in (few, UnknownNameError("page", "zzz", many), UnknownNameError("page", "page-7x", many)):
         assert str(pickle.loads(pickle.dumps(error))) == str(error)

@@ -207,7 +207,7 @@ def truth_status(sample: Sample) -> str:
     counts = {
         "table": truth.n_tables,  # None if the page was not searched for tables
         "other element": len(truth.elements) - len(truth.tables) or None,
-        "fact": len(truth.facts) or None,
+        "assertion": len(truth.facts) or None,
     }
     parts = [counted(n, name) if n else f"no {name}s" for name, n in counts.items() if n is not None]
     if n_wrong := sum(TRUTH_ERROR in table.attributes for table in truth.tables):

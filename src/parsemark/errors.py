@@ -58,9 +58,13 @@ class UnknownNameError(UsageError):
         hint = f" Did you mean {' or '.join(map(repr, self.nearest))}?"
         if not self.nearest:
             is_few = 0 < len(names) <= _FEW_NAMES
-            hint = f" There {'are' if len(names) > 1 else 'is'}: {', '.join(names)}." if is_few else ""
+            hint = (
+                f" {'Choose one of' if len(names) > 1 else 'There is only'}: {', '.join(names)}."
+                if is_few
+                else ""
+            )
             if kind in ("metric", "corpus", "protocol", "judge"):
-                hint = " If another package brings it, install that package here."
+                hint = " If another package provides it, install that package."
         if kind == "judge" and not self.nearest:
             hint = f" For a model behind an API: openai(model={name})."
         if (meant := _MEANT.get((kind, name.lower()))) is not None:

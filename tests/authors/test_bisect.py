@@ -79,7 +79,7 @@ def test_more_than_one_step_is_said() -> None:
         list(values), lambda v: Probe(v, "good" if values[v] == 1.0 else "bad", values[v])
     )
     assert (found.last_good, found.first_bad, found.is_one_step) == ("1", "2", False)
-    assert "Not one step: 0 1.000" in found.step_words()
+    assert "Not a single step: 0 1.000" in found.step_words()
 
 
 @pytest.mark.parametrize(("last", "is_one"), [("b", True), ("c", False)])
@@ -194,7 +194,7 @@ def test_a_mended_page_is_said_to_be_mended_by_the_later_release() -> None:
 
     found = bisect_versions(["1.5", "1.4", "1.3", "1.2", "1.1"], probe)
     words = bisection_words("p", found, "s1")
-    assert words.startswith("p 1.3 mended s1 0.000 → 1.000: bad until 1.2; ")
+    assert words.startswith("p 1.3 fixed s1 0.000 → 1.000: bad until 1.2; ")
 
 
 def test_a_jump_of_nearly_equal_outputs_is_one_of_their_reading(

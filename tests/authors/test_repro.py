@@ -103,7 +103,7 @@ def test_it_is_said_when_reading_and_not_the_output_makes_the_jump(
     }
     monkeypatch.setattr(Run, "prediction", lambda _, sample, parser: predictions[parser])
     said = output_difference(run, "mine", "new")
-    assert "-1   2\n+1    2" in said and "differ in white space alone" in said
+    assert "-1   2\n+1    2" in said and "differ only in white space" in said
     predictions["new"] = Prediction("one", "new", text="a   b\n1   3")
     said = output_difference(run, "mine", "new")
     assert "+1   3" in said and "white space" not in said

@@ -107,6 +107,64 @@ def test_a_column_that_is_a_row_too_low_is_one_finding() -> None:
     assert details(rows) == ["in rows 3 to 7, the PDF has them 1 row earlier"]
 
 
+REPEATED = [["Day", "First", "Second", "Third"]] + [
+    [day, *(WORDS[(r * k) % 5] for k in (1, 2, 3))]
+    for r, day in enumerate(("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"))
+]
+
+
+def test_exchanged_cells_are_found_whose_words_stand_at_many_places() -> None:
+    assert details(REPEATED, page_of(REPEATED)) == []
+    first, second = REPEATED[2][1], REPEATED[2][3]
+    in_row = changed((2, 1, second), (2, 3, first), rows=REPEATED)
+    assert details(in_row, page_of(REPEATED)) == [f"exchanged with {first}"]
+    first, second = REPEATED[2][2], REPEATED[5][2]
+    in_column = changed((2, 2, second), (5, 2, first), rows=REPEATED)
+    assert details(in_column, page_of(REPEATED)) == [f"exchanged with {first}"]
+
+
+@pytest.mark.parametrize("rows", [[row[:2] for row in GRID], GRID[:2]], ids=["two columns", "two rows"])
+def test_exchanged_cells_are_found_in_tables_of_two_rows_or_columns(rows: list[list[str]]) -> None:
+    r, c = len(rows) - 1, len(rows[0]) - 1
+    other = (1, c) if c == 1 else (r, 1)
+    exchanged = changed((r, c, rows[other[0]][other[1]]), (*other, rows[r][c]), rows=rows)
+    assert details(rows, page_of(rows)) == []
+    (detail,) = details(exchanged, page_of(rows))
+    assert detail.startswith("exchanged with")
+
+
+def test_exchanged_cells_are_found_where_the_text_is_turned() -> None:
+    rows = [[f"{cell} {WORDS[-1 - c]}" for c, cell in enumerate(row)] for row in GRID[1:]]
+    words = []
+    for r, row in enumerate(rows):
+        for c, cell in enumerate(row):
+            first, second = cell.split()
+            x, y = 50 + 20 * c, 700 - 110 * r
+            for text, y1 in ((first, y), (second, y - 5 * len(first) - 3)):
+                box = Box(x, y1 - 5 * len(text), x + 10, y1)
+                words.append(SeenWord(text, box, 10 * r + c, True, False, ""))
+    page = SeenPage(600, 800, tuple(words), "layer")
+    assert details(rows[::-1], page) == []
+    exchanged = changed((2, 1, rows[2][3]), (2, 3, rows[2][1]), rows=rows)
+    assert details(exchanged[::-1], page) == [f"exchanged with {rows[2][1]}"]
+
+
+def test_one_cell_that_is_a_place_before_its_own_is_found_at_the_end_of_a_row_alone() -> None:
+    page = page_of(changed((3, 3, "")))
+    assert details(changed((3, 3, GRID[3][4]), (3, 4, "")), page) == [
+        "in column 4, the PDF has it in column 5"
+    ]
+    page = page_of(changed((3, 1, ""), (3, 2, "subtotal")))  # at the end of two merged cells
+    assert details(changed((3, 1, "subtotal"), (3, 2, "")), page) == []
+
+
+def test_one_cell_that_is_a_row_too_low_is_found_and_one_too_high_is_not() -> None:
+    page = page_of(changed((4, 2, "")))
+    assert details(changed((3, 2, ""), (4, 2, GRID[3][2])), page) == ["in row 5, the PDF has it in row 4"]
+    page = page_of(changed((3, 2, "")))  # perhaps at the end of two merged cells
+    assert details(changed((3, 2, GRID[4][2]), (4, 2, "")), page) == []
+
+
 TITLE = changed((0, 1, "Measures"), (0, 2, ""))
 MERGED = changed((3, 1, "subtotal"), (3, 2, ""), (3, 3, ""))
 EXCHANGED = changed((2, 1, GRID[2][3]), (2, 3, GRID[2][1]))
@@ -121,6 +179,14 @@ EXCHANGED = changed((2, 1, GRID[2][3]), (2, 3, GRID[2][1]))
         pytest.param(page_of(GRID, width=32), EXCHANGED, id="columns overlap"),
         pytest.param(page_of([*GRID, ["the", "price", "of", "timber", "rose"]], 18), GRID, id="other text"),
         pytest.param(page_of(GRID[:2]), [GRID[0], GRID[1][::-1]], id="few rows"),
+        pytest.param(
+            page_of(changed((0, 1, ""), (0, 2, "Left"), (0, 3, ""), (0, 4, "Right"))),
+            changed((0, 1, "Left"), (0, 2, ""), (0, 3, "Right"), (0, 4, "")),
+            id="several titles",
+        ),
+        pytest.param(
+            page_of(REPEATED), [list(c) for c in zip(*REPEATED, strict=True)], id="turned, repeated"
+        ),
     ],
 )
 def test_where_a_place_is_in_doubt_nothing_is_found(page: SeenPage, output: list[list[str]]) -> None:
@@ -154,6 +220,32 @@ def test_any_two_exchanged_cells_of_a_clean_grid_are_found_and_none_of_an_untouc
     found = found_in(page, markdown(changed((r, c, second), (*other, first), rows=rows)))
     assert len(found) == 1
     assert found[0].detail in (f"exchanged with {first}", f"exchanged with {second}")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_a_grid_of_few_words_has_no_findings_and_its_exchanged_cells_are_named_by_their_own_places(
+    data: st.DataObject,
+) -> None:
+    n_rows, n_cols, n_words = (data.draw(st.integers(a, b)) for a, b in ((3, 8), (2, 5), (2, 30)))
+    drawn = random.Random(data.draw(st.integers(0, 999)))
+    body = [[drawn.choice(WORDS[:n_words]) for _ in range(n_cols)] for _ in range(n_rows)]
+    rows = [
+        [f"head{'abcdefghi'[c]}" for c in range(n_cols + 1)],
+        *([f"row{'abcdefghi'[r]}", *own] for r, own in enumerate(body)),
+    ]
+    page = page_of(rows)
+    assert details(rows, page) == []
+    r, c = drawn.randint(1, n_rows), drawn.randint(1, n_cols)
+    other = (r, drawn.randint(1, n_cols)) if drawn.random() < 0.5 else (drawn.randint(1, n_rows), c)
+    first, second = rows[r][c], rows[other[0]][other[1]]
+    if first != second:
+        told = found_in(page, markdown(changed((r, c, second), (*other, first), rows=rows)))
+        at = {SLOTS[page.words[i].box.x0, page.words[i].box.y0] for one in told for w in one.cells for i in w}
+        assert at == {(r, c), other}
+
+
+SLOTS = {(50 + 90 * c, 50 + 20 * r): (r, c) for r in range(10) for c in range(10)}
 
 
 def test_huge_tables_and_overlapping_spans_are_passed_over() -> None:

@@ -154,9 +154,10 @@ def test_what_is_no_table_is_not_missed_as_one(rows: list[list[str]]) -> None:
     assert flattened_in(table_page(rows), text) == []
 
 
-def test_aligned_code_is_no_table() -> None:
+@pytest.mark.parametrize("font", ["DejaVuSansMono", "NimbusMonL-Regu", "txtt"])
+def test_aligned_code_is_no_table(font: str) -> None:
     text = "# People\n\n" + "\n\n".join(" ".join(row) for row in [*PROSE, *ROWS])
-    assert flattened_in(table_page(ROWS, font="DejaVuSansMono"), text) == []
+    assert flattened_in(table_page(ROWS, font=font), text) == []
     assert flattened_in(table_page(ROWS, font="Times"), text) == [(6, 4)]
 
 

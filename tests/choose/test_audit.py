@@ -141,7 +141,7 @@ def test_a_run_is_audited_and_its_corrections_can_be_applied(tmp_path: Path) -> 
     ]
     flags = ["--run", str(run.path), "--out", str(tmp_path / "audit")]
     said = CliRunner().invoke(app, ["corpus", "check", str(tmp_path / "corpus"), *flags])
-    assert said.exit_code == 0 and "4 of 12 cells on 3 pages worth a look" in said.output, said.output
+    assert said.exit_code == 0 and "4 of 12 cells on 3 pages with doubtful truth" in said.output, said.output
     assert "fine s001" in (tmp_path / "audit" / "audit.html").read_text()
     fixes = tmp_path / "audit" / "corrections.json"
     flags = ["--apply", str(fixes), "--out", str(tmp_path / "mended")]

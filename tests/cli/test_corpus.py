@@ -33,7 +33,7 @@ def test_pages_of_which_facts_alone_are_known_are_not_said_to_have_no_tables() -
     def status(**known: object) -> str:
         return truth_status(Sample("s", "d", 1, Page("s", 600, 800, **known)))
 
-    assert status(facts=(Fact("f", "heading", "parsemark"),), only_facts=True) == "1 fact"
+    assert status(facts=(Fact("f", "heading", "parsemark"),), only_facts=True) == "1 assertion"
     assert status() == "no tables"
     assert status(elements=(Element("e", "title", text="x"),)) == "no tables, 1 other element"
     assert status(covered=frozenset({"title"})) == "nothing known of its elements"

@@ -356,7 +356,7 @@ class TestPages:
         document = read(tmp_path, [texts], ("P", 0))
         ((where, said),) = document.report()["Pages"]
         assert where == "page 1"
-        assert said == "36 of 39 words tagged; text that is in no element: 'Lost words more'"
+        assert said == "36 of 39 words tagged; text that is not in any element: 'Lost words more'"
         assert not document.pages[1].covered
 
     @pytest.mark.parametrize("attached", [True, False])

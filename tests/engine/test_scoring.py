@@ -139,7 +139,7 @@ def test_unparsed_pages_count_as_unanswered(tmp_path: Path) -> None:
             notes.append(text)
 
     (summary,) = score_run(run, n_workers=1, events=Listening())
-    assert notes == ["few: 2 of 3 pages not parsed; counted as not answered."]
+    assert notes == ["few: 2 of 3 pages not parsed; counted as pages without output."]
     answered = {name: (own["unanswered"].value, own["failures"].n) for name, own in summary.parsers.items()}
     assert answered == {"all": (0, 3), "few": (2, 3)}
     without = RunSource(run).failures("few")

@@ -274,7 +274,7 @@ def test_an_endpoint_that_charges_more_than_it_can_is_not_asked_on(tmp_path: Pat
         assert asker.over_limit_usd() == pytest.approx(asker.spent_usd() - 3) and asker.spent_usd() >= 6
     assert [v.status for v in verdicts[:6]] == [Answered.OK] + [Answered.NOT_ASKED] * 5
     assert "max_tokens" in (verdicts[1].message or "")
-    assert len(told) == 3 and f"passed by ${asker.spent_usd() - 3:.4f}" in told[2]
+    assert len(told) == 3 and f"Judges cost ${asker.spent_usd() - 3:.4f} more than" in told[2]
 
 
 def test_a_pause_is_told_and_one_that_is_too_long_is_not_made(

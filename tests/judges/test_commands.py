@@ -250,7 +250,7 @@ def test_a_limit_that_was_passed_is_said_and_ends_in_failure(tmp_path: Path, com
             result = invoke(*first, "--judge", spec, *limit)
         assert len(server.requests) == 1
     assert result.exit_code == 1
-    assert result.output.count("is passed by $0.5000") == 1
+    assert result.output.count("Judges cost $0.5000 more than the limit of") == 1
 
 
 def test_matchers_are_compared_on_a_run(tmp_path: Path) -> None:

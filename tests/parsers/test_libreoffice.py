@@ -60,7 +60,9 @@ def test_what_the_confinement_refuses_without_namespaces_is_listed(
 ) -> None:
     monkeypatch.setattr(needs, "held_by_confinement", lambda: held)
     state = str(get_parser("libreoffice").state())
-    assert ("namespaces (the confinement refuses it a socket: allow user namespaces" in state) == is_refused
+    assert (
+        "namespaces (confined, it cannot open a socket: allow unprivileged user namespaces" in state
+    ) == is_refused
 
 
 @pytest.mark.parsers

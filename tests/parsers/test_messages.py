@@ -129,7 +129,7 @@ def test_a_document_is_taken_apart_into_its_pages() -> None:
         (b'{"format": "document", "pages": {"1": null}}', "page 1: its output is not a JSON object"),
         (
             json.dumps({"format": "document", "pages": {str(n): {} for n in range(1, 10_002)}}).encode(),
-            "over",
+            "the limit is",
         ),
     ],
 )

@@ -209,7 +209,7 @@ def test_a_worker_without_the_kit_that_writes_nonsense(tmp_path: Path, line: str
             "start",
             "protocol 2",
         ),
-        ("import parsemark_worker as kit\nkit._send(kit._streams()[1], {'hi': 1})", "start", "not a hello"),
+        ("import parsemark_worker as kit\nkit._send(kit._streams()[1], {'hi': 1})", "start", "not a `hello`"),
     ],
 )
 def test_a_worker_that_does_not_shake_hands(tmp_path: Path, body: str, kind: str, words: str) -> None:

@@ -183,7 +183,11 @@ def test_the_command_and_the_report_say_it(run: Run, result: Result, page: Path)
     folded = (page.parent / "index.html").read_text()
     assert f"<summary>All {len(Run.open(run.path).protocols)} protocols of this run</summary>" in folded
     text = page.read_text()
-    assert "Why do boards disagree?" in text and "two-newlines" in text and "Moves by" in text
+    assert (
+        "Why do protocols disagree?" in text
+        and "two-newlines" in text
+        and "Effect of the neutral notation" in text
+    )
 
 
 def test_scores_of_older_rules_are_made_anew(

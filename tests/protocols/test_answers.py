@@ -377,16 +377,19 @@ ARGUMENTS = {"row": ["Ulm"], "column": ["Area"], "answer": "118.7"}
         ("{", "it is not JSON"),
         ("[]", "it is not a JSON object"),
         (f'{{"sample": {"9" * 5000}}}', "a number with too many digits"),
-        ({"kind": "riddle", "arguments": {}}, "'riddle' is not a kind of assertion"),
-        ({"kind": "order", "arguments": {}}, "needs the argument 'before': a text"),
-        ({"kind": "number", "arguments": {"answer": "17"}}, "needs the words 'before' it or 'after' it"),
+        ({"kind": "riddle", "arguments": {}}, "'riddle' is not a known kind"),
+        ({"kind": "order", "arguments": {}}, "needs the argument 'before': a non-empty text"),
+        (
+            {"kind": "number", "arguments": {"answer": "17"}},
+            "needs 'before' or 'after': the words next to it",
+        ),
         ({"argument": {}}, "the unknown key 'argument'"),
         ({"rules": "olmocr-bench"}, "its rules are 'olmocr-bench'"),
         ({"arguments": ["Ulm"]}, "it needs 'arguments': an object"),
-        ({"arguments": {**ARGUMENTS, "row": "Ulm"}}, "'row': a list of texts that is not empty"),
-        ({"arguments": {**ARGUMENTS, "answer": 118.7}}, "'answer': a text that is not empty"),
-        ({"arguments": {**ARGUMENTS, "answer": " "}}, "'answer': a text that is not empty"),
-        ({"arguments": {**ARGUMENTS, "column": []}}, "'column': a list of texts that is not empty"),
+        ({"arguments": {**ARGUMENTS, "row": "Ulm"}}, "'row': a non-empty list of texts"),
+        ({"arguments": {**ARGUMENTS, "answer": 118.7}}, "'answer': a non-empty text"),
+        ({"arguments": {**ARGUMENTS, "answer": " "}}, "'answer': a non-empty text"),
+        ({"arguments": {**ARGUMENTS, "column": []}}, "'column': a non-empty list of texts"),
         ({"sample": 5}, "it needs 'sample': a text"),
         ({"id": None}, "it needs 'id': a text"),
         ({"page": "one"}, "its page, tags or box is not of the right type"),
@@ -641,4 +644,4 @@ def test_what_was_not_asked_and_what_failed_is_said(tmp_path: Path) -> None:
     summary = run_of(f"answers(facts={path})", {"x": {"p1": broken}, "y": {"p1": good}}, pages)
     assert summary.counts == {"documents": 2, "pages": 2, "pages with truth": 1}, "p2 is asked nothing"
     assert any("x: 1 page could not be scored" in note and "no memory" in note for note in summary.notes)
-    assert any("1 fact of pages that are not in the run: gone." in note for note in summary.notes)
+    assert any("1 assertion for pages that are not in the run: gone." in note for note in summary.notes)

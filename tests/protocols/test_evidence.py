@@ -124,7 +124,7 @@ def test_who_invents_numbers_is_named_and_the_worst_page_comes_first(summary: Su
     told = {entry["kind"]: entry["said"] for entry in summary.details["invented_numbers"]["liar"]}
     assert told["altered"] == "4600" and "99999" in told["invented"] and "2031" in told["invented"]
     assert any(note.startswith("liar invented numbers in") and "99999" in note for note in summary.notes)
-    assert "liar altered numbers in 1 place, and wrote: 4600 (a-p2)." in summary.notes
+    assert "liar altered numbers in 1 place; it wrote: 4600 (a-p2)." in summary.notes
     shown = {info.name for info in summary.figures if info.main}
     assert {"numbers_invented", "numbers_altered"} <= shown, "what the notes count is a column"
     worst = summary.details["worst_pages"]

@@ -61,12 +61,12 @@ def test_it_says_who_why_and_what_next_and_runs_nothing(tmp_path: Path, labels: 
     assert "<script" not in page
     assert "&lt;script&gt;" in page
     assert ("0.70 to 0.90" in page) == bool(labels)
-    assert ("They are not measurements" in page) != bool(labels)
+    assert ("guesses, not measurements" in page) != bool(labels)
     assert "value wrong (3)" in page
     assert "2,000.00" in page or "2000.00" in page
     assert "AGPL-3.0" in page
     assert ("Scored true tables" in page) == bool(labels)
-    assert ("as <code>bench</code> shows them" in page) == bool(labels)
+    assert ("as in <code>bench</code>" in page) == bool(labels)
     assert "&#39;folder:my pdfs&#39;" in page  # quoted for the shell
     assert page.count("<circle") == 2
 

@@ -231,7 +231,9 @@ def test_a_table_without_its_data_says_what_is_missing(run: Run, tmp_path: Path)
     }
     assert run_tables([imported.path]).missing.keys() == missing.keys()
     for key, what in missing.items():
-        assert said(str(imported.path), "--table", key).startswith(f"There is no {key} here: it needs ")
+        assert said(str(imported.path), "--table", key).startswith(
+            f"The table {key} is not available for this run: it needs "
+        )
         assert what in said(str(imported.path), "--table", key)
     assert "soric-3                  not available: needs" in said(str(imported.path), "--table", "list")
     other = said(str(run.path), "--table", "omnidocbench-7")

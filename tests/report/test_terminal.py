@@ -149,4 +149,4 @@ def test_no_figure_is_cut_at_any_width() -> None:
 def test_columns_without_room_are_named() -> None:
     assert "settings used, explained in the HTML report: match=bbox" in [line.strip() for line in shown(120)]
     words = " ".join(line.strip() for line in shown(44))
-    assert "columns that only the HTML report has room for: Other, Failures" in words
+    assert "further columns, shown in the HTML report: Other, Failures" in words

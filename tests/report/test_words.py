@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from parsemark.protocols import Figure, FigureInfo, Ranking, Summary, Verdict
 from parsemark.protocols.run_scores.sums import read_figures
 from parsemark.protocols.tables.figure_definitions import figure_definitions
 from parsemark.report import build_report
+from parsemark.report.chunks import decode
 from parsemark.report.comparison_text import comparison_markdown, in_words, side_by_side
 from parsemark.report.drawing import RunParser
 from parsemark.report.leaderboard_table import leaderboard_table
@@ -105,7 +107,7 @@ def test_nobody_leads_who_earned_nothing(tmp_path: Path) -> None:
     run = make_run(tmp_path, "run", with_tables, {"fails": fails})
     site = build_report(run.path, tmp_path / "site").parent
     page = (site / "index.html").read_text(encoding="utf-8")
-    assert "No parser earned anything: TE F1 Con 0.000." in page and " leads with " not in page
+    assert "All parsers have the worst score: TE F1 Con 0.000." in page and " leads with " not in page
 
 
 def test_documents_are_those_of_the_pages(tmp_path: Path) -> None:
@@ -152,10 +154,8 @@ def test_the_page_says_first_why_the_leader_leads(site: Path) -> None:
     first, _, rest = why.partition("</p>")
     assert re.search(r"over fair: “.+” occurs in \d+ elements?, with fair in \d+\.", first), first
     assert "lowest" not in first and ("lowest" in rest or not rest.strip())
-    assert (
-        "Tables are matched by " in page
-        and "counts as found if the overlap exceeds <code>0.5</code>. " in page
-    )
+    assert "Tables are matched by " in page
+    assert "counts as found if it overlaps its match by more than <code>0.5</code>." in page
 
 
 def test_a_parser_without_a_score_is_not_in_the_table_of_errors(tmp_path: Path) -> None:
@@ -183,6 +183,29 @@ def test_more_tables_on_a_page_are_not_called_better() -> None:
 def test_credit_is_defined_for_precision_and_recall_separately() -> None:
     definitions = {info.name: info.definition for info in figure_definitions(["teds"])}
     precision, recall = definitions["te_precision_teds"], definitions["te_recall_teds"]
-    assert "match no true table" in precision and "Missed" not in precision and "failed" not in precision
-    assert "Missed tables and those on pages where the parser failed" in recall and "nvented" not in recall
+    assert "matches no true table" in precision and "Missed" not in precision and "failed" not in precision
+    assert (
+        "A missed table counts 0, also on pages where the parser failed." in recall
+        and "nvented" not in recall
+    )
     assert "invented" in definitions["te_f1_teds"] and "invented" in definitions["ap_teds"]
+
+
+def test_captions_are_short(site: Path) -> None:
+    """At most twelve words each; what they have no room for is behind a question mark."""
+    charts = decode((site / "data" / "charts.js").read_text())["charts"].values()
+    tables = re.findall(
+        r'<p class="muted small"><code>[^<]+</code> · (.*?)(?: <button| · )',
+        (site / "tables.html").read_text(),
+    )
+    leads = [
+        re.sub(r"<button.*?</button>|<[^>]+>", "", lead)
+        for page in site.glob("*.html")
+        for lead in re.findall(r'<p class="lead">(.*?)</p>', page.read_text(encoding="utf-8"), re.S)
+        if not page.name.startswith(("index", "parser-", "document-"))
+    ]
+    captions = [*(chart["caption"] for chart in charts), *map(unescape, [*tables, *leads])]
+    assert len(captions) > 30
+    assert [caption for caption in captions if len(caption.split()) > 12] == []
+    explained = [chart["about"] for chart in charts if chart.get("about")]
+    assert explained and all(text.endswith(".") for text in explained)

@@ -272,7 +272,7 @@ def test_a_crash_of_the_server_is_logged_and_it_comes_back(folder: Path) -> None
         process.wait(60)
         assert process.stderr is not None
         said = process.stderr.read()
-    assert "The server ended by signal SIGSEGV. It is started again." in said
+    assert "The server ended by signal SIGSEGV. It is restarted." in said
     wait_until(lambda: not is_running(child))
 
 
@@ -533,7 +533,7 @@ def test_what_a_hand_writes_beside_later_edits_is_shown(folder: Path, is_accepte
     assert not said and rows(work) == [["Wool", "777"]], "no hand was at the file"
     file.write_text(file.read_text().replace("Wool", "BYHAND"))
     work, said = restarted(work)
-    assert len(said) == 1 and file.name in said[0] and "one undo" in said[0]
+    assert len(said) == 1 and file.name in said[0] and "undo shows the content before" in said[0]
     assert rows(work) == [["BYHAND", "5"]] and not work.state(name).accepted
     work, said = restarted(work)
     assert not said and rows(work) == [["BYHAND", "5"]]

@@ -80,7 +80,7 @@ def test_the_worked_examples_come_out() -> None:
         for value in pair
     ]
     assert figure_of(mean_of(parts, info, [True, False] * 3), "p").value == pytest.approx(0.75)
-    assert "Avg3 0.75" in (Path(__file__).parents[1] / "docs" / "puredocbench.md").read_text()
+    assert "Avg3 is 0.75" in (Path(__file__).parents[1] / "docs" / "puredocbench.md").read_text()
 
 
 def test_names_tell_language_and_capture() -> None:

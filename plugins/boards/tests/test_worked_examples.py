@@ -26,8 +26,9 @@ ALTERED = TABLE.replace("bcd", "bcx").replace("2", "3")
 
 
 def printed(page: str, *values: float | None, digits: int = 4, head: str = "**Formula.**") -> None:
-    """Hold that the formula of a page prints each of these values."""
-    (formula,) = (part for part in (DOCS / f"{page}.md").read_text().split("\n\n") if head in part)
+    """Hold that the formula of a page, up to the next bold heading, prints each of these values."""
+    _, formula = (DOCS / f"{page}.md").read_text().split(f"\n\n{head}")
+    formula = formula.split("\n\n**", 1)[0]
     for value in values:
         assert value is not None and f"{value:.{digits}f}".rstrip("0").rstrip(".") in formula, (page, value)
 

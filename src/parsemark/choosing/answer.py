@@ -44,7 +44,7 @@ def _basis(choice: Choice) -> str:
     """Return the pages behind the scores, and the labels that they come from."""
     labels = f"{counted(len(choice.labelled), 'labelled page')} of {choice.n_labelled_documents} documents"
     if not choice.is_estimated:
-        return f"Scores are those of the {labels}, as `bench` shows them."
+        return f"Scores are from the {labels}, as in `bench`."
     own = choice.best.labelled
     value = rounded(None if own is None else own.value, 2)
     return (
@@ -72,7 +72,7 @@ def _cheaper(choice: Choice, candidate: ParserCandidate) -> str | None:
     low, high = (max(end, 0.0) for end in ends)
     if high > BEARABLE_LOSS:
         return None
-    return f"{candidate.parser} needs {ratio} times less CPU time and loses {low:.2f} to {high:.2f}."
+    return f"{candidate.parser} needs {ratio} times less CPU time and scores {low:.2f} to {high:.2f} lower."
 
 
 def next_step(choice: Choice, corpus: str, run: str) -> list[str]:

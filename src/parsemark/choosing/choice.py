@@ -432,18 +432,20 @@ def _notes(
     shared = [f for f in agreement.families() if len(f) > 1]
     notes = [f"{', '.join(f)} share one vote, because they make the same errors." for f in shared]
     if labels.n_out_of_turn and n_labels < len(agreement.samples):
-        pages = f"{counted(labels.n_out_of_turn, 'page')} labelled without being sampled"
+        pages = f"{counted(labels.n_out_of_turn, 'page')} labelled that the command did not suggest"
         notes.append(
-            f"{pages}: each represents only itself; the sampled pages represent all others."
+            f"{pages}: each stands only for itself. The suggested pages stand for all other pages."
             if labels.drawn
-            else f"{pages}: labels count as in `bench`, as if pages were labelled at random."
+            else f"{pages}: the scores treat all labelled pages as a random sample, as `bench` does."
         )
     if n_skipped:
-        notes.append(f"{counted(n_skipped, 'page')} skipped: the result is about the others.")
+        notes.append(f"{counted(n_skipped, 'page')} skipped: the result is for the other pages.")
     if len(agreement.families()) < 3:
         notes.append("Fewer than three independent parsers: agreement is weak evidence. Labels are needed.")
     lossy = [f"{c.parser} {c.lost:.1%}" for c in candidates if c.lost is not None and c.lost >= MUCH_LOST]
     if lossy:
         words = "Share of the visible words that are lost or altered (as in `evidence`)"
-        notes.append(f"{words}: {', '.join(lossy)}. For parsers that return only tables: of words in tables.")
+        notes.append(
+            f"{words}: {', '.join(lossy)}. For parsers that return only tables, words in tables count."
+        )
     return notes

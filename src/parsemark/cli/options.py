@@ -151,7 +151,7 @@ Parsers = Annotated[
 ]
 PAGES = (
     "Pages to use: `7` (the first 7), `7-7` (the 7th), `5-9` (the 5th to 9th), or page ids. Ids may contain "
-    "the wildcard `*`. Several are separated by commas."
+    "the wildcard `*`. Separate several with commas."
 )
 Pages = Annotated[str | None, Option(help=PAGES)]
 Workers = Annotated[int | None, Option(min=1, help="Number of parallel workers.", show_default="one per CPU")]

@@ -150,7 +150,7 @@ def _score_task(
     scored = counted(result.n, "page" if task == "layout" else "element")
     console.print(f"{task}: {scored} scored, {result.n_missing} without a prediction")
     rows = [(name, rounded(value, 4), api.meaning_of(name)) for name, value in result.figures.items()]
-    console.print(plain_table(("figure", "value", ""), rows, words=3))
+    console.print(plain_table(("score", "value", ""), rows, words=3))
     if (groups := result.table) is not None:
         values = [(label, str(groups.counts[label]), rounded(v, 4)) for label, v in groups.values.items()]
         console.print()

@@ -204,7 +204,7 @@ def _loaded(name: str, path: Path) -> Corpus:
     except (Exception, SystemExit) as error:  # another package's code: it is named, with what it raised
         raise CORPORA.broken(name, error) from error
     if not isinstance(corpus, Corpus):
-        raise CORPORA.broken(name, TypeError(f"its loader returns a {type(corpus).__name__}, not a Corpus"))
+        raise CORPORA.broken(name, TypeError(f"its loader returned a {type(corpus).__name__}, not a Corpus"))
     return corpus
 
 

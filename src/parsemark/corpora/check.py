@@ -245,7 +245,7 @@ def _check_boxes(sample: Sample, figures: PageFigures) -> None:
                 figures.problems.append(f"{where}: its {kind} differs from its cells.")
         for cell in element.table.cells if element.table is not None else ():
             if element.box and cell.box and not element.box.contains(cell.box, BOX_TOLERANCE):
-                figures.problems.append(f"{where}: cell ({cell.row}, {cell.col}) leaves its table.")
+                figures.problems.append(f"{where}: cell ({cell.row}, {cell.col}) extends beyond its table.")
 
 
 def _check_text(sample: Sample, element: Element, ink: PageInk, figures: PageFigures) -> None:
@@ -267,7 +267,9 @@ def _check_text(sample: Sample, element: Element, ink: PageInk, figures: PageFig
         position = shown.find(wanted, position)
         if position < 0:
             where = f"{sample.id}, element {element.id} ({element.category})"
-            figures.disagree("text not in the text layer", f"{where}: {part.strip()[:60]!r} is not shown.")
+            figures.disagree(
+                "text not in the text layer", f"{where}: {part.strip()[:60]!r} is not visible there."
+            )
             return
         position += len(wanted)
     figures.elements_found += 1
@@ -305,7 +307,7 @@ def _check_table(sample: Sample, element: Element, ink: PageInk, figures: PageFi
             outside.append(glyph)
     if outside:
         said = f"{''.join(g.text for g in outside)[:60]!r} is outside the box of its cell, or in no cell."
-        figures.disagree("glyphs outside of the box of their cell", f"{where}: {said}")
+        figures.disagree("glyphs outside the box of their cell", f"{where}: {said}")
     # Readers turn whole lines of a table around where one of its cells is written from right to left.
     any_order = any(is_right_to_left(cell.text) for cell in cells)
     for cell, glyphs in zip(cells, by_cell, strict=True):
@@ -343,7 +345,7 @@ def _compare(cell: Cell, glyphs: Sequence[Glyph], any_order: bool) -> tuple[str,
         return "cell: glyph without Unicode", which
     if missing and extra:
         return "cell: other characters", which
-    return ("cell: characters missing" if missing else "cell: characters too many"), which
+    return ("cell: characters missing" if missing else "cell: extra characters"), which
 
 
 def _named(characters: Counter[str]) -> str:

@@ -129,7 +129,7 @@ def _corrected_table(element: Element, correction: TruthCorrection, where: str) 
             raise CorpusError(f"{where} has no cell in row {row}, column {col}.")
         if cell.text != change.was:
             said = f"{where}, row {row}, column {col} holds {cell.text!r}, not {change.was!r}"
-            hint = "the corpus has changed since the audit. Audit it again."
+            hint = "the corpus has changed since it was checked. Repeat corpus check --run."
             raise CorpusError(f"{said}: {hint}")
         cells[row, col] = replace(cell, text=change.set.text)
     table = replace(element.table, cells=tuple(cells[c.row, c.col] for c in element.table.cells))

@@ -72,7 +72,7 @@ def check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -
     n_files = sum(is_in_no_score(*row) for row in samples.select("kinds", "truth").iter_rows())
     files = f" and {counted(n_files, 'file')} in no score" if n_files else ""
     held = f"{name}, {len(ids) - n_files} of its {counted(stated.n_samples, 'page')}{files}"
-    check.text = f"{held}; truth as the bundle gives it"
+    check.text = f"{held}; truth taken from the bundle"
     if corpus is None or not check.passed:
         return check
     if corpus.hash != stated.hash:
@@ -90,7 +90,7 @@ def check_corpus(bundle: Bundle, samples: pl.DataFrame, corpus: Corpus | None) -
         if (true := own.get(row["sample"])) is not None:
             _compare_sample(check, row, true, has_truth=bundle.index.has_truth)
     _compare_texts(check, bundle, own)
-    check.text = f"{held}; truth and PDFs are the corpus's"
+    check.text = f"{held}; truth and PDFs taken from the corpus"
     return check
 
 
@@ -106,7 +106,7 @@ def _problems_of(row: dict[str, Any]) -> Iterator[str]:
     truth.
     """
     if row["document"] is None or row["page_number"] is None or row["page_number"] < 1:
-        yield "it has no document, or no number in it"
+        yield "it has no document or no page number"
     if row["truth"] is None:
         return
     try:
@@ -118,7 +118,7 @@ def _problems_of(row: dict[str, Any]) -> Iterator[str]:
     if row["n_tables"] != truth.n_tables:
         yield f"n_tables is {row['n_tables']}, but its truth has {truth.n_tables}"
     if stated != json.loads(json.dumps(dict(truth.attributes))):
-        yield "its attributes are not those of its truth"
+        yield "its attributes differ from those of its truth"
 
 
 def _compare_sample(
@@ -198,7 +198,7 @@ def problems_in(bundle: Bundle) -> Iterator[str]:
             known = set(rows["sample"]) <= pages and set(rows["parser"]) <= parsers
             finite = rows.select(pl.col(numbers).is_finite().fill_null(True).all())
             if not known or not all(named.row(0)) or not all(finite.row(0)):
-                yield f"{entry.spec}: rows of {table} that fit no page and parser of the bundle"
+                yield f"{entry.spec}: rows of {table} that belong to no page and parser of the bundle"
 
 
 def check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[ParseRecord]) -> BundleCheck:
@@ -212,12 +212,12 @@ def check_outputs(bundle: Bundle, samples: pl.DataFrame, records: Sequence[Parse
         if record.sample not in pages or record.parser not in parsers:
             check.differs(f"{place}: no such page or parser in the bundle")
         if (record.sample, record.parser) in seen:
-            check.differs(f"{place}: is there twice")
+            check.differs(f"{place}: occurs twice")
         seen.add((record.sample, record.parser))
         if record.blob is not None and record.blob not in blobs:
             check.differs(f"{place}: its raw output is not in the bundle")
         if record.blob is None and record.status is Status.OK:
-            check.differs(f"{place}: is called {record.status}, but has no output")
+            check.differs(f"{place}: has the status {record.status}, but no output")
         used.add(record.blob)
     for sample in samples["sample"]:
         for parser in sorted(parsers):

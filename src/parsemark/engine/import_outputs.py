@@ -126,7 +126,7 @@ def _as_raw(data: dict[str, Any]) -> bytes:
 
 def _read_text(path: Path) -> str:
     if path.stat().st_size > MAX_FILE_BYTES:
-        raise FormatError(f"The file is over {MAX_FILE_BYTES} bytes")
+        raise FormatError(f"The file exceeds {MAX_FILE_BYTES} bytes")
     text = decoded(path.read_bytes())
     # Readers of texts know byte order marks, and the published profiles of `document` keep them.
     return text if path.suffix.lower() in _TEXT_FORMATS else text.removeprefix("\ufeff")

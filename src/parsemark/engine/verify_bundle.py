@@ -82,7 +82,7 @@ def _verify(
     for problem in bundle.damage():
         parts.differs(problem)
     outputs = counted(index.raw.n, "raw output")
-    parts.text = f"{counted(len(index.parts), 'part')} and {outputs} fit their hashes"
+    parts.text = f"{counted(len(index.parts), 'part')} and {outputs} match their hashes"
     if not parts.passed:
         return
     if corpus is None and not index.has_truth:

@@ -146,7 +146,7 @@ class Asker:
                 pool.submit(asyncio.run, work).result()
         over = self.over_limit_usd()
         if over > before:
-            self.tell(f"The limit of ${self.options.max_cost_usd:g} for judges is passed by ${over:.4f}.")
+            self.tell(f"Judges cost ${over:.4f} more than the limit of ${self.options.max_cost_usd:g}.")
 
     def spent_usd(self) -> float:
         """Return the amount paid by this asker so far, as far as prices are known."""
@@ -328,9 +328,9 @@ class Asker:
         self._budget.settle(worst, paid)
         if paid > worst * _ROUNDING and judge not in self._past_worst:
             self._past_worst[judge] = (
-                f"{judge.label} reports tokens worth ${paid:.4g} for a question that by its length and "
-                f"max_tokens costs ${worst:.4g} at most; a limit of ${limit:g} cannot be kept so, and no "
-                "more is asked"
+                f"{judge.label} charged ${paid:.4g} for a question that should cost at most ${worst:.4g}, "
+                f"given its length and max_tokens. So the limit of ${limit:g} cannot be guaranteed, and no "
+                "more questions are sent"
             )
             self.tell(f"{self._past_worst[judge]}.")
 
@@ -340,4 +340,6 @@ def _check_pause(failure: CallFailedError) -> None:
     asked_s = failure.retry_after_s
     if failure.retry and asked_s is not None and asked_s > MAX_WAIT_S:
         failure.retry, failure.lasting = False, True
-        failure.message += f" (asks for a pause of {asked_s:,.0f} s; the longest here is {MAX_WAIT_S:g} s)"
+        failure.message += (
+            f" (requests a pause of {asked_s:,.0f} s; parsemark waits at most {MAX_WAIT_S:g} s)"
+        )

@@ -38,7 +38,7 @@ MAX_REPLY_BYTES = 4 * 2**20
 _CONNECT_S = 30.0
 _LASTING = {
     401: "refused the key",
-    402: "gives no more credit",
+    402: "has no credit left",
     403: "does not allow this",
     404: "does not have this model or address",
 }
@@ -204,7 +204,7 @@ class _Connection:
             async for chunk in response.content.iter_any():
                 size += len(chunk)
                 if size > MAX_REPLY_BYTES:
-                    why = f"{self._judge.base_url}: the reply is over {MAX_REPLY_BYTES:,} bytes"
+                    why = f"{self._judge.base_url}: the reply exceeds {MAX_REPLY_BYTES:,} bytes"
                     raise CallFailedError(Answered.UNREACHABLE, why, may_cost=True)
                 chunks.append(chunk)
             said = {k.lower(): v for k, v in response.headers.items()}
@@ -219,7 +219,7 @@ class _Connection:
             return CallFailedError(Answered.REJECTED, message, lasting=True)
         wait = _retry_after(headers.get("retry-after"))
         if status == 429 and _NO_QUOTA & _error_codes(data):
-            message = f"{where} gives no more quota: {self._said(data)}"
+            message = f"{where} has no quota left: {self._said(data)}"
             return CallFailedError(Answered.RATE_LIMITED, message, lasting=True)
         if status in (408, 409, 425, 429) or status >= 500:
             kind = Answered.RATE_LIMITED if status == 429 else Answered.UNREACHABLE

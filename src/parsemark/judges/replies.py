@@ -39,9 +39,9 @@ def read_reply(reply: Reply, form: type[BaseModel], key: str = "", shown: str = 
     if len(distinct) == 1:
         return JudgeOutcome(Answered.OK, distinct[0])
     if len(distinct) > 1:
-        return JudgeOutcome(Answered.BROKEN, message="the answer holds several objects that differ")
+        return JudgeOutcome(Answered.BROKEN, message="the answer contains several different objects")
     if reply.finish == "length":
-        return JudgeOutcome(Answered.CUT_OFF, message="the answer was cut off at the limit of its length")
+        return JudgeOutcome(Answered.CUT_OFF, message="the answer was cut off at the length limit")
     return JudgeOutcome(Answered.BROKEN, message=_why(reply.text, form))
 
 

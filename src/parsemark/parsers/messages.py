@@ -52,12 +52,12 @@ def read_hello(line: bytes) -> Hello:
     message = _read_object(line)
     spoken = message.get("hello")
     if type(spoken) is not int:
-        raise ProtocolError("it is not a hello")
+        raise ProtocolError("it is not a `hello` message")
     if spoken != PROTOCOL:
         raise ProtocolError(f"it uses protocol {_show_value(spoken)}, not {PROTOCOL}")
     name = message.get("parser")
     if not isinstance(name, str):
-        raise ProtocolError("its hello has no parser name")
+        raise ProtocolError("its `hello` message has no parser name")
     versions, weights = (_facts(message.get(key), key) for key in ("versions", "weights"))
     return Hello(_shorten(name, MAX_FACT_CHARS), versions, weights, message.get("prepares") is True)
 
@@ -69,7 +69,7 @@ def read_answer(line: bytes, request_id: str) -> Answer:
         raise ProtocolError(f"it answers request {_show_value(message.get('id'))}, not {request_id!r}")
     output, error = message.get("output"), message.get("error")
     if output is None and error is None:
-        raise ProtocolError("it has no output (does `parse` return one?) and no error")
+        raise ProtocolError("it has neither output nor error; does `parse` return a value?")
     if output is not None and error is not None:
         raise ProtocolError("it has both an output and an error")
     given = {key for key in ("peak_memory_mb", "cost_usd") if message.get(key) is not None}
@@ -89,7 +89,7 @@ def pages_in(output: bytes) -> dict[int, bytes]:
     if data.get("format") != "document" or not isinstance(pages, dict):
         raise ProtocolError('its output is not a whole document ({"format": "document", "pages": {…}})')
     if len(pages) > MAX_PAGES:
-        raise ProtocolError(f"its document has {len(pages)} pages, over {MAX_PAGES}")
+        raise ProtocolError(f"its document has {len(pages)} pages; the limit is {MAX_PAGES}")
     found = {}
     for name, page in pages.items():
         if not (name.isascii() and name.isdigit() and len(name) < 10 and int(name) > 0):
@@ -148,13 +148,13 @@ def _facts(facts: Any, key: str) -> dict[str, str]:
     if not isinstance(facts, dict):
         raise ProtocolError(f"its {key} are not an object")
     if len(facts) > MAX_FACTS:
-        raise ProtocolError(f"it names more than {MAX_FACTS} {key}")
+        raise ProtocolError(f"it has more than {MAX_FACTS} {key}")
     if not all(isinstance(value, str | int | float) for value in facts.values()):
-        raise ProtocolError(f"its {key} are not all texts")
+        raise ProtocolError(f"not all of its {key} are text")
     try:
         said = {without_folders(name): without_folders(masked(str(value))) for name, value in facts.items()}
     except ValueError as error:
-        raise ProtocolError(f"its {key} hold a number that is too long") from error
+        raise ProtocolError(f"its {key} contain a number that is too long") from error
     return {_shorten(k, MAX_FACT_CHARS): _shorten(v, MAX_FACT_CHARS) for k, v in said.items()}
 
 

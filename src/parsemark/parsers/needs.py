@@ -15,7 +15,7 @@ from parsemark.system.processes import held_by_confinement
 
 _VERSION_TIMEOUT_S = 20
 _VERSION_LIMIT = 2000
-_NO_NAMESPACES = "the confinement refuses it a socket: allow user namespaces without privileges"
+_NO_NAMESPACES = "confined, it cannot open a socket: allow unprivileged user namespaces"
 _MAX_FILES = 10_000
 
 
@@ -89,7 +89,7 @@ def _what_is_missing(need: str, weights: str, weight_files: tuple[str, ...]) -> 
             return f"{name} (set it to a folder with the weights{wanted})"
         folder = Path(value)
         if not folder.is_dir():
-            return f"{name} (it is set to {value}, where there is no folder{wanted})"
+            return f"{name} (it is set to {value}, which is not a folder{wanted})"
         absent = [path for path in weight_files if next(folder.glob(path), None) is None]
         return f"{', '.join(absent)} in {folder} ({name}{wanted})" if absent else None
     if need == "namespaces":

@@ -34,7 +34,7 @@ def read_raw(raw: bytes, sample: str, parser: str) -> Prediction:
 
 def _read(raw: bytes, sample: str, parser: str) -> Prediction:
     if len(raw) > MAX_RAW_BYTES:
-        raise FormatError(f"the output is over {MAX_RAW_BYTES} bytes")
+        raise FormatError(f"the output exceeds {MAX_RAW_BYTES} bytes")
     try:
         data = json.loads(raw)
     except (ValueError, RecursionError) as error:
@@ -155,7 +155,7 @@ def _read_structure(data: Mapping[str, Any], place: Box | None) -> Table:
     if place is None:
         raise ValueError("a table with a structure needs a box")
     if len(data["parts"]) > MAX_PARTS or len(data["words"]) > MAX_WORDS:
-        raise ValueError(f"a structure has over {MAX_PARTS} parts or {MAX_WORDS} words")
+        raise ValueError(f"a structure has more than {MAX_PARTS} parts or {MAX_WORDS} words")
     parts = [Part(PartKind(kind), _read_box(box), float(score)) for kind, score, *box in data["parts"]]
     words = [Word(str(text), _read_box(box), bool(glued)) for text, *box, glued in data["words"]]
     return build_table(parts, words, Frame(place, _whole(data.get("angle", 0))))

@@ -75,7 +75,7 @@ def own_package(parser: Parser) -> OwnPackage:
         if len(found) == 1:
             return OwnPackage(names[found[0]], found[0], trees[found[0]])
     raise UsageError(
-        f"Parser {parser.short_name!r} declares no package whose version could be chosen. In your own "
+        f"Parser {parser.short_name!r} declares no package, so its version cannot be chosen. In your own "
         'script, add package = "NAME" to [tool.parsemark].'
     )
 

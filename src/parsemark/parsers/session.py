@@ -84,7 +84,7 @@ class WorkerSession:
         if on_start is not None:
             on_start(self._supervised.pid, self._desk.folder)
         self._supervised.begin()
-        line = self._read_line(time.monotonic() + start_timeout_s, f"its start ({start_timeout_s:.0f} s)")
+        line = self._read_line(time.monotonic() + start_timeout_s, f"starting ({start_timeout_s:.0f} s)")
         try:
             self.hello = messages.read_hello(line)
         except ProtocolError as error:
@@ -154,7 +154,7 @@ class WorkerSession:
         try:
             return self._supervised.read_line(deadline, self._max_answer_bytes)
         except BufferError as error:
-            raise self._failure("too_large", f"The answer is over {self._max_answer_bytes} bytes.") from error
+            raise self._failure("too_large", f"The answer exceeds {self._max_answer_bytes} bytes.") from error
         except TimeoutError as error:
             raise self._failure("timeout", f"The worker did not finish {doing} in time.") from error
         except EndedError as error:

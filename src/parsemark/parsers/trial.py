@@ -83,7 +83,7 @@ def _page_of(document: bytes, page: int, parser: str) -> bytes:
         raise ParserError(f"{parser}: the worker's answer for the document is not valid: {error}.") from error
     if page not in pages:
         listed = ", ".join(str(number) for number in sorted(pages)[:20]) or "none"
-        raise ParserError(f"{parser}: its document has no page {page}; it has: {listed}.")
+        raise ParserError(f"{parser}: its document has no page {page}, only: {listed}.")
     return pages[page]
 
 

@@ -132,7 +132,7 @@ def change_words(change: VersionChange) -> str:
     scores = f"{better} with a higher score, {worse} with a lower one"
     worth = scores if better + worse else "no score changed"
     return (
-        f"{version_of(change.before)} → {version_of(change.after)}: other outputs on "
+        f"{version_of(change.before)} → {version_of(change.after)}: the output changed on "
         f"{counted(len(change.pages), 'page')}; {worth}"
     )
 
@@ -178,7 +178,7 @@ def bisection_words(parser: str, found: Bisection, what: str) -> str:
     if found.first_bad is None:
         first, last = found.versions[0], found.versions[-1]
         same = f"{parser}: {last} is as good as {first} in {what}."
-        return f"{same} Nothing broke, or exchange --good and --bad."
+        return f"{same} Nothing broke, or --good and --bad are swapped."
     good, bad = (found.probe(v) for v in (found.last_good, found.first_bad))
     is_mended = version_order(f"x@{found.versions[0]}") > version_order(f"x@{found.versions[-1]}")
     before, after = (bad, good) if is_mended else (good, bad)
@@ -186,7 +186,7 @@ def bisection_words(parser: str, found: Bisection, what: str) -> str:
     values = f" {rounded(before.value)} → {rounded(after.value)}" if is_known else ""
     between = f" (or one of {', '.join(found.unknown)}, which cannot be used here)" if found.unknown else ""
     tried = f"{found.n_tried} of {len(found.versions)} versions tried"
-    did, was = ("mended", "bad") if is_mended else ("broke", "good")
+    did, was = ("fixed", "bad") if is_mended else ("broke", "good")
     reading = ""
     if found.is_reading:
         reading = (

@@ -118,7 +118,7 @@ class _BoardSite(SitePages):
 
     def navigation(self) -> list[Link]:
         """Return the board itself."""
-        return [Link("index", "index.html", "Boards"), Link("bundles", "index.html#bundles", "Bundles")]
+        return [Link("index", "index.html", "Leaderboards"), Link("bundles", "index.html#bundles", "Bundles")]
 
     def write(self, submissions: Sequence[Submission], refused: Sequence[Refused], *, verified: bool) -> None:
         """Write all pages."""

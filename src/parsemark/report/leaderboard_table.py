@@ -74,11 +74,11 @@ class LeaderboardTable:
 
 
 RANK_DEFINITION = (
-    "Possible ranks on documents like these: a parser is ahead of another if the simultaneous 95 % "
-    "confidence interval of their difference excludes 0. "
-    f"“Equivalent” means that the interval lies within ±{EQUIVALENCE_MARGIN:g} (of a range of 1); "
-    "“not significant” means that the interval includes 0. "
-    "If pages are filtered: the order of the scores alone."
+    "The ranks that are possible on documents like these. A parser is ahead of another if the simultaneous "
+    "95 % confidence interval of their difference excludes 0. “Not significant”: the interval of the "
+    "difference from the leader includes 0. "
+    f"“Equivalent”: it lies within ±{EQUIVALENCE_MARGIN:g} (of a range of 1). "
+    "If only some pages are selected, ranks are the order of the scores, without a test."
 )
 MARKS = {"not_significant": "not significant", "equal": "equal", "equivalent": "equivalent"}
 
@@ -158,7 +158,7 @@ def _sentence(rows: Sequence[LeaderboardRow], headline: FigureInfo) -> str:
         return "No parser has a score yet."
     cell = scored[0].cells[headline.name]
     if cell.value == headline.worst:
-        return f"No parser earned anything: {headline.label} {cell.text}."
+        return f"All parsers have the worst score: {headline.label} {cell.text}."
     interval = f" ({cell.title.rpartition(', n = ')[0]})" if cell.low is not None else ""
     with_mark = {mark: [r.parser.name for r in scored[1:] if r.rank.mark == mark] for mark in MARKS.values()}
     leaders = [scored[0].parser.name, *with_mark["equal"]]

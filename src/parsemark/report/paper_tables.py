@@ -76,12 +76,14 @@ def choose_tables(tables: RunTableSet, wanted: Sequence[str]) -> list[DataTable]
     by_key = {table.key: table for table in tables.found}
     for key in wanted:
         if key in tables.missing:
-            raise UsageError(f"There is no {key} here: it needs {tables.missing[key]}.")
+            raise UsageError(
+                f"The table {key} is not available for this run: it needs {tables.missing[key]}."
+            )
         if key not in by_key:
             if (other := _protocol_of(key)) is not None:
                 raise UsageError(
-                    f"{key} is a table of the protocol {other}: choose that with --protocol {other}. A run "
-                    f"that was not scored by it is with: parsemark score RUN --protocol {other}"
+                    f"{key} is a table of the protocol {other}. Add --protocol {other}. If the run was not "
+                    f"scored by it, first run: parsemark score RUN --protocol {other}"
                 )
             require_known("table", key, by_key)
     return [by_key[key] for key in wanted]
@@ -132,12 +134,13 @@ def _leaderboard(source: RunSource, key: str, *, main: bool) -> DataTable:
     summary = source.summary
     infos = [info for info in summary.shown() if info.main or not main]
     infos.sort(key=lambda info: info.name != summary.primary)
-    extent = ", ".join(counted_name(n, name) for name, n in summary.counts.items())
+    counts = [counted_name(n, name) for name, n in summary.counts.items()]
     chosen = ", ".join(f"{name} {value}" for name, value in summary.settings.items())
     title = f"{source.recipe.title} on {source.corpus}" + ("" if main else ", every score")
     how = summary.protocol + (f", {chosen}" if chosen else "")
     columns = [(TableColumn.of(info), info.name, None) for info in infos]
-    caption, about = f"{extent}.", " ".join([f"Protocol: {how}.", *sampling(summary)])
+    caption, rest = f"{', '.join(counts[:2])}.", [f"{', '.join(counts[2:])}."] if counts[2:] else []
+    about = " ".join([*rest, f"Protocol: {how}.", *sampling(summary)])
     return DataTable.of_figures(key, title, caption, about, summary, columns)
 
 

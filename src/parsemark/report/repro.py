@@ -59,9 +59,9 @@ def _shown(line: str) -> str:
 def _only_read_otherwise(old: str, new: str) -> str | None:
     """Return a note if only the reading of an output makes the difference; None where its words changed."""
     if old == new:
-        return "both outputs are the same text: reading it makes the difference, not the parser."
+        return "the outputs are identical. Only their reading by parsemark differs, not the parser."
     if "".join(old.split()) == "".join(new.split()):
-        return "the outputs differ in white space alone: reading that makes the difference in the tables."
+        return "the outputs differ only in white space, which changes how the tables are read."
     return None
 
 

@@ -121,7 +121,7 @@ def _matrix_lines(summary: Summary, width: int) -> Iterator[str]:
     signs = {state: sign for state, (sign, _) in matrix["states"].items()}
     yield ""
     yield from textwrap.wrap("; ".join(f"{sign} {words}" for sign, words in matrix["states"].values()), width)
-    signs_of = f"a sign for each maker: {', '.join(makers)} (blank: it has no such page)"
+    signs_of = f"one sign per typesetting program: {', '.join(makers)} (blank: no such page)"
     yield from textwrap.wrap(signs_of, width)
     for first in range(0, len(parsers), size):
         shown = parsers[first : first + size]
@@ -236,5 +236,5 @@ def _legend(summary: Summary, shown: Sequence[FigureInfo], left_out: Sequence[st
         settings = ", ".join(f"{key}={value}" for key, value in summary.settings.items())
         parts.append(f"settings used, explained in the HTML report: {settings}")
     if left_out:
-        parts.append(f"columns that only the HTML report has room for: {', '.join(left_out)}")
+        parts.append(f"further columns, shown in the HTML report: {', '.join(left_out)}")
     return [Text(), *(Text(part, style="dim") for part in parts)]

@@ -84,10 +84,12 @@ class Bisection:
         """Return whether it is one step, and what that rests on."""
         if self.is_one_step:
             n = counted(self.n_tried, "version")
-            return f"One step: each of the {n} tried is like the version before it or like the one after it."
+            return (
+                f"A single step: each of the {n} tried scores like the last good or like the first bad one."
+            )
         tried = sorted(self.tried, key=lambda probe: self.versions.index(probe.version))
         seen = ", ".join(f"{p.version} {p.state if p.value is None else rounded(p.value)}" for p in tried)
-        return f"Not one step: {seen}. `parsemark history` shows every version."
+        return f"Not a single step: {seen}. `parsemark history` shows every version."
 
 
 def jumps_by_reading(good: Probe, bad: Probe, outputs: Iterable[tuple[str, str]]) -> bool:

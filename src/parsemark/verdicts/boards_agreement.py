@@ -33,9 +33,9 @@ FEW_PARSERS, FEW_DOCUMENTS = 5, 30  # below either, tau takes few values, or res
 SOURCES = {
     "pages": "The protocols score different pages.",
     "serialisation": "How outputs are written: newlines, tables as HTML or Markdown, delimiters of formulas.",
-    "kinds": "The protocols score different categories: text, tables, headings, order, formulas.",
-    "matching": "The protocols match tables by different rules: one measure, computed under both rules.",
-    "measures": "The rest: the measures themselves, and the matching of text.",
+    "kinds": "The protocols score different categories of content, such as text, tables or formulas.",
+    "matching": "The protocols match tables by different rules.",
+    "measures": "The rest: different measures, and different matching of text.",
 }
 
 

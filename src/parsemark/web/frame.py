@@ -326,8 +326,8 @@ def keep_serving() -> bool:
             os._exit(status if status >= 0 else 128 - status)
         ended.append(time.monotonic())
         stays = len(ended) >= _MANY and ended[-1] - ended[-_MANY] < _SHORT_S
-        rest = "It does so again and again, and stays so." if stays else "It is started again."
-        _LOG.error("The server ended %s. %s What was saved is kept.", describe_exit(status), rest)
+        rest = "It ends again and again, so it is not restarted." if stays else "It is restarted."
+        _LOG.error("The server ended %s. %s Everything that was saved is kept.", describe_exit(status), rest)
         if stays:
             os._exit(1)
 

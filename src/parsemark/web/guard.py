@@ -101,7 +101,7 @@ class Guard:
     def _refusal(self, request: Request, browser: str) -> Response | None:
         host = _host(request.headers.get("host", ""))
         if self.hosts and host not in self.hosts:
-            return PlainTextResponse("This server does not go by that name.", 421)
+            return PlainTextResponse("This server does not answer requests for this host name.", 421)
         if self.token is not None and (refused := self._without_token(request)) is not None:
             return refused
         return None if request.method in _SAFE else self._forged(request, browser)

@@ -108,7 +108,7 @@ def _print_audit(corpus: str, found: Audit, out: Path | None) -> None:
         print(f"      {', '.join(s.against)} against {', '.join(s.for_truth) or 'none'}")
     print(
         f"{len(found.suspicions)} of {counted(found.n_cells, 'cell')} on "
-        f"{counted(found.n_pages, 'page')} worth a look"
+        f"{counted(found.n_pages, 'page')} with doubtful truth"
     )
     if found.disputed is not None:
         for line in found.disputed.lines():
@@ -117,7 +117,9 @@ def _print_audit(corpus: str, found: Audit, out: Path | None) -> None:
         for path in sorted(out.glob("audit.html")) + sorted(out.glob("corrections.json")):
             print(path)
         if found.suspicions:
-            print("Delete from corrections.json what you do not accept, then apply it to a copy:")
+            print(
+                "Delete the entries that you reject from corrections.json, then apply the others to a copy:"
+            )
             edited = shlex.join([corpus, "--apply", str(out / "corrections.json")])
             print(f"  parsemark corpus check {edited} --out CORRECTED")
 

@@ -319,7 +319,7 @@ def _samples(
     for number, labels in sorted(by_page.items()):
         if (gap := _gap(labels)) is not None:
             where = f"{document.name}.pdf, page {number}"
-            said = f"has a truth for table {gap[1]} but none for table {gap[0]}. Is that file missing?"
+            said = f"has truth for table {gap[1]} but none for table {gap[0]}. Is that file missing?"
             remarks.append(Remark(where, said, left_out=False))
     for number, shape in enumerate(shapes, start=1):
         blank = Page(page_id(document.name, number), shape.width, shape.height, only_tables=True)

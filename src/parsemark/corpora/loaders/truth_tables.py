@@ -36,7 +36,7 @@ def table_element(identifier: str, **given: Any) -> Element:
         (name for (word, name), n in words.items() if word == "begin" and n > words["end", name]), None
     )
     if cut is not None:
-        return _with_error(element, f"The LaTeX of the table is cut: \\begin{{{cut}}} has no end.")
+        return _with_error(element, f"The LaTeX of the table is incomplete: \\begin{{{cut}}} has no \\end.")
     if not found or not found[0].table.cells:
         return _with_error(element, f"There is no {format} table in the truth.")
     return replace(element, table=found[0].table)

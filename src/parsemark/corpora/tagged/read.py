@@ -87,7 +87,7 @@ class TaggedDocument:
         silent = sum(e.category == Category.FIGURE and "alt" not in e.attributes for e in elements)
         faults = {
             **self.faults,
-            "contents that are on no page": sum(page.n_missing for page in self.pages.values()),
+            "contents that are not on any page": sum(page.n_missing for page in self.pages.values()),
             "headings that skip a level": skipped,
             "figures without alternative text": silent,
         }
@@ -374,7 +374,7 @@ def _finish(
     if loose:
         said = _words(marked, loose)
         first = said if len(said) <= _SHOWN else said[:_SHOWN].rsplit(" ", 1)[0] + " …"
-        page.doubts.append(f"text that is in no element: {first!r}")
+        page.doubts.append(f"text that is not in any element: {first!r}")
     if _is_turned(page.elements):
         page.doubts.append("an order other than the page's")
         page.elements = [replace(e, order=None) for e in page.elements]

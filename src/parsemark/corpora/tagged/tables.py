@@ -26,7 +26,7 @@ TOLERANCE = 1.5  # points by which the ink of a cell may leave its row or column
 _PAGE = 1e6  # added to places on the next page, so that they are below all of this one
 _MIN_EMPTY_ROW = 1.5  # heights of a line that are free where an empty row is; less is a gap between rows
 _NEXT_WORD = 6.0  # points from a word to the next one of its line
-HOLDS_TABLE = "it holds another table, so it lays out a page"
+HOLDS_TABLE = "it contains another table, so it only lays out the page"
 Ends = Callable[[Box], tuple[float, float]]  # where a box begins and ends along a row
 
 
@@ -104,7 +104,7 @@ def _checked_parts(
     used = {"row": {s.row for s in filled}, "column": {s.col for s in filled}}
     for what, places in used.items():
         if len(places) < 2:
-            raise RefusedError(f"it has text in only one {what}, so it is a frame and no table")
+            raise RefusedError(f"it has text in only one {what}, so it is a frame, not a table")
     _raise_unless_apart(filled, ends)
     _raise_unless_below(filled)
     parts = []

@@ -201,7 +201,9 @@ def _chunks(run: Run, protocols: tuple[str, ...], events: Events) -> ChunkPlan:
             f"{run.path} has nothing to score. Parse first: parsemark bench --no-score --out {run.path}"
         )
     for parser, n in plan.missing.items():
-        events.note(f"{parser}: {n} of {counted(plan.n_pages, 'page')} not parsed; counted as not answered.")
+        events.note(
+            f"{parser}: {n} of {counted(plan.n_pages, 'page')} not parsed; counted as pages without output."
+        )
     return plan
 
 

@@ -1,9 +1,10 @@
 """Cells that an output has in another row or column than the page: by where their words stand.
 
-A cell is placed if its words stand once on the page, or once where the table stands, and once in the table.
-Placed cells tell where each column and each row of the output's table lies on the page. A cell outside of its
-own column and inside of another one is misplaced. Where a page leaves a doubt, nothing is found: cells with
-spans, titles above several columns, cells beside others' words, columns that overlap.
+Most cells agree where on the page each row and column of the output's table lies. By these bands, the words
+of the page are read into a grid of the same rows and columns. Two cells are exchanged if each has the words
+of the other one's place; neighbours in a line have shifted if they have the words of places as far away.
+Where a page leaves a doubt, nothing is found: words between or across columns, titles above several columns,
+cells with spans, a table of which most cells are elsewhere.
 """
 
 from __future__ import annotations
@@ -11,25 +12,33 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from parsemark.matching.page_evidence import OutputTable, PageEvidence
 from parsemark.matching.words import PageAtom
 from parsemark.model import Box
 
-_OTHERS, _OTHERS_OF_PAIR = 3, 2
-"""Other cells that must show where a row or column lies; the same if two cells have changed places."""
-_MOST = 2 / 3  # share of the cells of a row or column that must agree about its place
-_CLEAR = 2.0  # points between a misplaced cell and its own row or column
-_NEAR = 1.0  # points by which a cell may leave its column
+_MOST = 2 / 3  # share of cells in their own place, of those that are there or in doubt about it
+_FEW = 3  # cells in their own place from which on a table can be compared
+_APART = 1.0  # points between two rows or columns
+_NEAR = 1.0  # points by which words may leave their column
 _BLANK = 0.6  # heights of a word from which on a blank parts two cells
+_WIDE = 2.0  # the same where a sign without letters, as `&`, may stand in the blank
+_FAR = 3.0  # heights of a word from a table from which on it is no part of it
 _MIDDLE = 0.2  # share of a line's height that rows may overlap at its top and at its end
-_MOST_PLACES, _MOST_CELLS, _MOST_SLOTS = 20, 5_000, 200_000
-"""Places of a word on the page, placed cells of a table and its rows times columns that are looked at."""
+_FARTHEST = 4  # columns or rows by which cells may have shifted
+_MOST_PEAKS, _MOST_PLACES, _MOST_CELLS, _MOST_SLOTS = 4, 30, 5_000, 200_000
+"""Places looked at of a row or column and of a word, filled cells of a table, and its rows times columns."""
 _SHOWN = 40  # characters of the other cell that are named
 
 Span = tuple[float, float]
+Slot = tuple[int, int]
+"""Column and row."""
+Words = tuple[str, ...]
+"""Sorted: what a place has, in whatever order."""
 
 
 class MisplacedCells(NamedTuple):
@@ -45,31 +54,37 @@ class MisplacedCells(NamedTuple):
         return self.detail.startswith("exchanged")
 
 
-class _PlacedCell(NamedTuple):
-    at: tuple[int, int]  # column and row in the output
-    edges: tuple[Span, Span]  # place on the page, across and down
+class _Piece(NamedTuple):
+    """Words of a line of the page without a wide blank between them."""
+
     words: range
+    edges: tuple[Span, Span]  # across and down
+
+
+class _Cell(NamedTuple):
+    """A cell of the output that has words."""
+
+    at: Slot
+    words: Words
     said: range
     header: bool
+
+
+class _Candidate(NamedTuple):
+    """A cell and all places of the page where exactly its words stand."""
+
+    at: Slot
+    places: Sequence[tuple[Span, Span]]
 
 
 class _Band(NamedTuple):
     """Where a row or column lies on the page, along one axis."""
 
-    low: float
-    high: float
     point: float
     """What most of its cells have in common: an edge or the middle."""
-    n: int
-
-    def holds(self, edges: Span) -> bool:
-        """Return whether a cell belongs to it."""
-        inside = self.low - _NEAR <= edges[0] and edges[1] <= self.high + _NEAR
-        return inside or edges[0] <= self.point <= edges[1]
-
-    def gap(self, edges: Span) -> float:
-        """Return how far a cell is away from it."""
-        return max(self.low - edges[1], edges[0] - self.high)
+    low: float
+    high: float
+    number: int
 
 
 def misplaced_cells(evidence: PageEvidence) -> Iterator[MisplacedCells]:
@@ -77,200 +92,460 @@ def misplaced_cells(evidence: PageEvidence) -> Iterator[MisplacedCells]:
     if not evidence.tables:
         return
     page = evidence.comparison.page
+    pieces = list(_pieces(page))
     where: defaultdict[str, list[int]] = defaultdict(list)
     for i, atom in enumerate(page):
         where[atom.text].append(i)
     for table in evidence.tables:
         grid = table.table
-        if grid.n_cols >= 2 and grid.n_rows >= 3 and grid.n_rows * grid.n_cols <= _MOST_SLOTS:
-            cells = list(_placed(table, page, evidence.comparison.output, where))
-            if _OTHERS < len(cells) <= _MOST_CELLS:
-                bands = _bands(cells, 0), _bands(cells, 1)
-                filled = {(cell.col, cell.row) for cell in grid.cells if cell.text.strip()}
-                for axis in (0, 1):
-                    yield from _along(axis, cells, bands, filled, evidence.comparison.output)
-
-
-# --- where cells stand --------------------------------------------------------------------------------------
-
-
-def _placed(
-    table: OutputTable, page: Sequence[PageAtom], output: Sequence[str], where: Mapping[str, Sequence[int]]
-) -> Iterator[_PlacedCell]:
-    """Yield the cells that stand at one place for sure."""
-    texts = [tuple(output[start:end]) for start, end in pairwise(table.starts)]
-    known = Counter(texts)
-    found: list[tuple[int, list[range]]] = []
-    for k, cell in enumerate(table.table.cells):
-        is_whole = table.starts[k + 1] <= len(output)
-        if cell.rowspan == cell.colspan == 1 and texts[k] and known[texts[k]] == 1 and is_whole:
-            found.append((k, list(_occurrences(texts[k], page, where))))
-    sure = [Box.hull(page[i].box for i in places[0]) for _, places in found if len(places) == 1]
-    if not sure:
-        return
-    region = Box.hull(sure)
-    for k, places in found:
-        if len(places) > 1:
-            places = [own for own in places if all(region.holds_centre(page[i].box) for i in own)]  # noqa: PLW2901
-        if len(places) != 1 or not _is_alone(places[0], page):
+        if grid.n_cols < 2 or grid.n_rows < 2 or grid.n_rows * grid.n_cols > _MOST_SLOTS:
             continue
-        own, cell = places[0], table.table.cells[k]
-        box = Box.hull(page[i].box for i in own)
-        inner = _MIDDLE * min(page[i].box.height for i in own)
-        yield _PlacedCell(
-            (cell.col, cell.row),
-            ((box.x0, box.x1), (box.y0 + inner, box.y1 - inner)),
-            own,
-            range(table.starts[k], table.starts[k + 1]),
-            bool(cell.header) or cell.row == 0,
+        candidates = list(_candidates(table, pieces, page, evidence.comparison.output, where))
+        if _FEW < len(candidates) <= _MOST_CELLS:
+            bands = _bands(candidates)
+            yield from _Comparison.of(table, evidence, pieces, bands).findings(len(candidates))
+
+
+# --- where rows and columns lie -----------------------------------------------------------------------------
+
+
+def _pieces(page: Sequence[PageAtom]) -> Iterator[_Piece]:
+    """Yield the words of a page, those together that follow each other closely on a line."""
+    start = 0
+    for end in range(1, len(page) + 1):
+        if end < len(page) and _is_joined(page[end - 1], page[end]):
+            continue
+        box = Box.hull(atom.box for atom in page[start:end])
+        inner = _MIDDLE * min(atom.box.height for atom in page[start:end])
+        yield _Piece(range(start, end), ((box.x0, box.x1), (box.y0 + inner, box.y1 - inner)))
+        start = end
+
+
+def _is_joined(one: PageAtom, other: PageAtom) -> bool:
+    first, second = one.box, other.box
+    if min(first.y1, second.y1) > max(first.y0, second.y0):
+        height = max(first.height, second.height)
+        is_turned = one.line != other.line and first.height > first.width and second.height > second.width
+        is_near = -height < second.x0 - first.x1 < _BLANK * height and not is_turned
+        return first == second or is_near
+    if one.line != other.line or one.line < 0 or min(first.x1, second.x1) <= max(first.x0, second.x0):
+        return False
+    gap = max(second.y0 - first.y1, first.y0 - second.y1)  # turned text runs up or down
+    return gap < _BLANK * max(first.width, second.width)
+
+
+def _candidates(
+    table: OutputTable,
+    pieces: Sequence[_Piece],
+    page: Sequence[PageAtom],
+    output: Sequence[str],
+    where: Mapping[str, Sequence[int]],
+) -> Iterator[_Candidate]:
+    """Yield the cells whose words stand on the page, and alone on their line."""
+    starts = {piece.words.start: k for k, piece in enumerate(pieces)}
+    known: dict[Words, list[tuple[Span, Span]]] = {}
+    for k, cell in enumerate(table.table.cells):
+        words = tuple(output[table.starts[k] : table.starts[k + 1]])
+        if cell.rowspan == cell.colspan == 1 and words and table.starts[k + 1] <= len(output):
+            if words not in known:
+                known[words] = list(_places(words, pieces, starts, page, where))
+            if known[words]:
+                yield _Candidate((cell.col, cell.row), known[words])
+
+
+def _places(
+    words: Words,
+    pieces: Sequence[_Piece],
+    starts: Mapping[int, int],
+    page: Sequence[PageAtom],
+    where: Mapping[str, Sequence[int]],
+) -> Iterator[tuple[Span, Span]]:
+    """Yield where some words stand as whole pieces; nothing if all words are frequent."""
+    rarest = min(range(len(words)), key=lambda k: len(where.get(words[k], ())))
+    found = where.get(words[rarest], ())
+    for i in found if len(found) <= _MOST_PLACES else ():
+        first, last = i - rarest, i - rarest + len(words)
+        if first not in starts or last > len(page) or (last < len(page) and last not in starts):
+            continue
+        if all(page[first + k].text == word for k, word in enumerate(words)):
+            own = pieces[starts[first] : starts.get(last, len(pieces))]
+            if all(_may_follow(a, b, page) for a, b in pairwise(own)):
+                across, down = zip(*(piece.edges for piece in own), strict=True)
+                yield (min(e[0] for e in across), max(e[1] for e in across)), (down[0][0], down[-1][1])
+
+
+def _may_follow(one: _Piece, other: _Piece, page: Sequence[PageAtom]) -> bool:
+    """Return whether two pieces may be one cell: on two lines, or parted by a sign without letters."""
+    gap = other.edges[0][0] - one.edges[0][1]
+    return one.edges[1][1] < other.edges[1][0] or 0 < gap < _WIDE * page[one.words.start].box.height
+
+
+def _bands(candidates: Sequence[_Candidate]) -> tuple[list[_Band], list[_Band]]:
+    """Return where the columns and the rows lie whose order is that of the page.
+
+    Of words that occur several times, those in their own row tell where their column lies, and vice versa.
+    """
+    points: tuple[dict[int, float], ...] = {}, {}
+    for _ in range(3):
+        points = tuple(_points(_likely(candidates, points, (1 - axis,)), axis) for axis in (0, 1))
+    left = _likely(candidates, points, (0, 1))
+    return _along(0, left, points[0]), _along(1, left, points[1])
+
+
+def _likely(
+    candidates: Sequence[_Candidate], points: Sequence[Mapping[int, float]], axes: Sequence[int]
+) -> list[_Candidate]:
+    """Return the cells with those places alone that fit most of their row and column."""
+    found = []
+    for at, places in candidates:
+        own = [(axis, points[axis][at[axis]]) for axis in axes if at[axis] in points[axis]]
+        fits = [sum(place[axis][0] <= point <= place[axis][1] for axis, point in own) for place in places]
+        best = max(fits)
+        likely = [place for place, fit in zip(places, fits, strict=True) if fit == best]
+        found.append(_Candidate(at, likely))
+    return found
+
+
+def _points(candidates: Sequence[_Candidate], axis: int) -> dict[int, float]:
+    """Return where each column (0) or row (1) lies, so that most cells agree and the order is the page's, or
+    its reverse.
+    """
+    groups: defaultdict[int, list[list[Span]]] = defaultdict(list)
+    for cell in candidates:
+        groups[cell.at[axis]].append([place[axis] for place in cell.places])
+    peaks = {k: _peaks(groups[k]) for k in sorted(groups)}
+    return max((_in_order(peaks, 1), _in_order(peaks, -1)), key=lambda found: found[0])[1]
+
+
+def _peaks(spans_by_cell: Sequence[Sequence[Span]]) -> list[tuple[float, float]]:
+    """Return the points that most cells have in common: how many, and the middle. A cell with several places
+    counts in parts.
+    """
+    edges = []
+    for spans in spans_by_cell:
+        merged: list[Span] = []
+        for low, high in sorted(spans):
+            if merged and low <= merged[-1][1]:
+                merged[-1] = merged[-1][0], max(high, merged[-1][1])
+            else:
+                merged.append((low, high))
+        for low, high in merged:
+            edges += [(low, 0, 1 / len(merged)), (high, 1, 1 / len(merged))]
+    edges.sort()
+    found, depth = [], 0.0
+    for (at, is_end, weight), (following, ends, _) in pairwise(edges):
+        depth += -weight if is_end else weight
+        if ends and not is_end:
+            found.append((depth, (at + following) / 2))
+    return sorted(found, reverse=True)[:_MOST_PEAKS]
+
+
+def _in_order(
+    peaks: Mapping[int, Sequence[tuple[float, float]]], sign: int
+) -> tuple[float, dict[int, float]]:
+    """Return the heaviest choice of points that rise with the index, and its weight."""
+    points: list[float] = []
+    chains: list[tuple[float, Any]] = []  # the heaviest one up to each point: its weight, its last link
+    for k, own in peaks.items():
+        added = []
+        for weight, point in own:
+            before = bisect_left(points, sign * point - _APART)
+            total, chain = chains[before - 1] if before else (0.0, None)
+            added.append((sign * point, total + weight, (k, point, chain)))
+        for at, total, chain in added:
+            place = bisect_right(points, at)
+            if place and chains[place - 1][0] >= total:
+                continue
+            end = place
+            while end < len(points) and chains[end][0] <= total:
+                end += 1
+            points[place:end], chains[place:end] = [at], [(total, chain)]
+    total, chain = chains[-1] if chains else (0.0, None)
+    found = {}
+    while chain is not None:
+        k, point, chain = chain
+        found[k] = point
+    return total, found
+
+
+def _along(axis: int, candidates: Sequence[_Candidate], points: Mapping[int, float]) -> list[_Band]:
+    """Return the bands of one axis in the order of the page."""
+    known = sorted(points.values())
+    spans: defaultdict[int, list[Span]] = defaultdict(list)
+    for cell in candidates:
+        point = points.get(cell.at[axis])
+        for place in cell.places:
+            low, high = place[axis]
+            is_narrow = bisect_right(known, high) - bisect_left(known, low) == 1
+            if point is not None and low <= point <= high and is_narrow:
+                spans[cell.at[axis]].append((low, high))
+    bands = [
+        _Band(points[k], min(low for low, _ in own), max(high for _, high in own), k)
+        for k, own in spans.items()
+    ]
+    return sorted(bands)
+
+
+# --- what the page has there --------------------------------------------------------------------------------
+
+
+def _lanes(span: Span, bands: Sequence[_Band], height: float) -> tuple[list[int], bool]:
+    """Return the rows or columns in which words may be, and whether there is no doubt."""
+    low = bisect_left(bands, span[0], key=lambda band: band.point)
+    high = bisect_right(bands, span[1], key=lambda band: band.point)
+    own = list(range(low, high))
+    beside = [k for k in (low - 1, high) if 0 <= k < len(bands)]
+    if len(own) == 1:
+        own += [k for k in beside if _overlap(bands[k], span) > _NEAR]
+        return [bands[k].number for k in own], len(own) == 1
+    if not own:
+        inside = [k for k in beside if bands[k].low - _NEAR <= span[0] and span[1] <= bands[k].high + _NEAR]
+        if len(inside) == 1 and all(_overlap(bands[k], span) <= _NEAR for k in beside if k != inside[0]):
+            return [bands[inside[0]].number], True
+        is_outside = len(beside) < 2
+        own = [k for k in beside if not is_outside or -_overlap(bands[k], span) < _FAR * height]
+    return [bands[k].number for k in own], False
+
+
+def _overlap(band: _Band, span: Span) -> float:
+    return min(band.high, span[1]) - max(band.low, span[0])
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """The cells of a table and the words of the page, in the same grid."""
+
+    cells: Mapping[Slot, _Cell]
+    spanned: Set[Slot]
+    filled: Set[Slot]
+    """Cells with a text, even without words."""
+    size: Slot
+    known: tuple[Set[int], Set[int]]
+    """Columns and rows that have a place on the page."""
+    output: Sequence[str]
+    sure: Mapping[Slot, Sequence[range]]
+    """Words of the page that surely stand in a place, and below those that may."""
+    perhaps: Mapping[Slot, Sequence[range]]
+    page: Sequence[PageAtom]
+    taken: set[Slot] = field(default_factory=set)
+    """Misplaced cells that a finding has."""
+
+    @classmethod
+    def of(
+        cls,
+        table: OutputTable,
+        evidence: PageEvidence,
+        pieces: Sequence[_Piece],
+        bands: tuple[Sequence[_Band], Sequence[_Band]],
+    ) -> _Comparison:
+        """Read the page into the grid."""
+        output, cells, spanned = evidence.comparison.output, dict[Slot, _Cell](), set[Slot]()
+        for k, cell in enumerate(table.table.cells):
+            at, said = (cell.col, cell.row), range(table.starts[k], table.starts[k + 1])
+            if cell.rowspan * cell.colspan > 1:
+                spanned.update((col, row) for row, col in cell.places)
+            elif said and said.stop <= len(output):
+                words = tuple(sorted(output[said.start : said.stop]))
+                cells[at] = _Cell(at, words, said, bool(cell.header) or cell.row == 0)
+            elif said:
+                spanned.add(at)
+        sure, perhaps = defaultdict[Slot, list[range]](list), defaultdict[Slot, list[range]](list)
+        n_left = _MOST_SLOTS
+        for piece in pieces:
+            height = min(high - low for low, high in piece.edges)
+            cols, is_col = _lanes(piece.edges[0], bands[0], height)
+            rows, is_row = _lanes(piece.edges[1], bands[1], height)
+            n_left -= len(cols) * len(rows)
+            if n_left < 0:
+                break
+            for col in cols:
+                for row in rows:
+                    (sure if is_col and is_row else perhaps)[col, row].append(piece.words)
+        known = {band.number for band in bands[0]}, {band.number for band in bands[1]}
+        if n_left < 0:
+            known = set(), set()
+        size = table.table.n_cols, table.table.n_rows
+        filled = {(cell.col, cell.row) for cell in table.table.cells if cell.text.strip()}
+        return cls(cells, spanned, filled, size, known, output, sure, perhaps, evidence.comparison.page)
+
+    def findings(self, n_candidates: int) -> Iterator[MisplacedCells]:
+        """Yield the misplaced cells, if most cells that the page has are in their own place."""
+        if len(self.right) < max(_FEW, n_candidates / 2) or not self.strays:
+            return
+        found = [*self._exchanged(), *self._shifted(0), *self._shifted(1)]
+        n_right, n_left = len(self.right), len(self.strays.keys() - self.taken)
+        if n_right >= _MOST * (n_right + n_left):
+            yield from found
+
+    def _texts(self, runs: Sequence[range]) -> Words:
+        return tuple(sorted(self.page[i].text for run in runs for i in run))
+
+    @cached_property
+    def right(self) -> Set[Slot]:
+        """Cells that have exactly the words of their place."""
+        return {at for at, cell in self.cells.items() if at in self.sure and self.has[at] == cell.words}
+
+    @cached_property
+    def has(self) -> Mapping[Slot, Words]:
+        """Words that surely stand in a place."""
+        return {at: self._texts(runs) for at, runs in self.sure.items()}
+
+    @cached_property
+    def contents(self) -> Mapping[Slot, Set[Words]]:
+        """Return what may stand in each place: what surely does, with or without what is in doubt."""
+        found = {}
+        for at in self.sure.keys() | self.perhaps.keys():
+            sure, doubtful = self.sure.get(at, ()), self.perhaps.get(at, ())[:_MOST_PEAKS]
+            texts = {self._texts(sure), *(self._texts([*own, run]) for run in doubtful for own in ((), sure))}
+            found[at] = texts - {()}
+        return found
+
+    @cached_property
+    def strays(self) -> Mapping[Slot, _Cell]:
+        """Cells that cannot be in their own place, which has other words, but could be in another one."""
+        all_contents = {words for texts in self.contents.values() for words in texts}
+        found = {}
+        for at, cell in self.cells.items():
+            if at not in self.right and self._is_known(at) and cell.words in all_contents:
+                sure = Counter(self.has.get(at, ()))
+                most = sure + Counter(self._texts(self.perhaps.get(at, ())))
+                own = Counter(cell.words)
+                if not sure <= own <= most:
+                    found[at] = cell
+        return found
+
+    @cached_property
+    def n_right(self) -> tuple[Counter[int], Counter[int]]:
+        """Of each column and row, how many cells are right, or at least show where it lies."""
+        found = [
+            at
+            for at, cell in self.cells.items()
+            if at in self.right or cell.words in self.contents.get(at, ())
+        ]
+        return Counter(at[0] for at in found), Counter(at[1] for at in found)
+
+    @cached_property
+    def n_strays(self) -> tuple[Counter[int], Counter[int]]:
+        """The same for cells that are not in their own place."""
+        return Counter(at[0] for at in self.strays), Counter(at[1] for at in self.strays)
+
+    def _is_known(self, at: Slot) -> bool:
+        return at[0] in self.known[0] and at[1] in self.known[1]
+
+    # --- which are misplaced --------------------------------------------------------------------------------
+
+    def _exchanged(self) -> Iterator[MisplacedCells]:
+        """Yield two cells of a row or column of which each has the words of the other one's place."""
+        by_content: defaultdict[tuple[int, int, Words], list[Slot]] = defaultdict(list)
+        for at in self.strays:
+            for words in self.contents.get(at, ()):
+                for axis in (0, 1):
+                    by_content[axis, at[axis], words].append(at)
+        for at, cell in self.strays.items():
+            for axis in (1, 0):  # in the same row first
+                for other_at in by_content[axis, at[axis], cell.words][:_MOST_PLACES]:
+                    other = self.strays[other_at]
+                    if self.taken & {at, other_at} or other.words not in self.contents.get(at, ()):
+                        continue
+                    is_sure = other.words == self.has.get(at) or cell.words == self.has.get(other_at)
+                    if is_sure and self._is_placed((at, other_at), 1 - axis):
+                        self.taken.update((at, other_at))
+                        first, second = sorted([at, other_at])
+                        named = " ".join(self.output[i] for i in self.strays[second].said)[:_SHOWN]
+                        yield self._finding({first: second, second: first}, f"exchanged with {named}")
+
+    def _is_placed(self, cells: Sequence[Slot], axis: int) -> bool:
+        """Return whether other cells show where the two columns (0) or rows (1) of two cells lie, and most
+        of the line that both share is right.
+        """
+        lines = [(axis, at[axis], 1) for at in cells] + [(1 - axis, cells[0][1 - axis], 2)]
+        return all(
+            self.n_strays[side][k] - own <= self.n_right[side][k] and (own == 2 or self.n_right[side][k])
+            for side, k, own in lines
         )
 
+    def _shifted(self, axis: int) -> Iterator[MisplacedCells]:
+        """Yield the neighbours in a row (0) or column (1) that have shifted by as many places, together."""
+        for line in sorted({at[1 - axis] for at in self.strays}):
+            for step in sorted(range(-_FARTHEST, _FARTHEST + 1), key=abs):
+                if step:
+                    yield from self._shifted_by(axis, line, step)
 
-def _occurrences(
-    words: tuple[str, ...], page: Sequence[PageAtom], where: Mapping[str, Sequence[int]]
-) -> Iterator[range]:
-    """Yield where some words stand in a row on the page; nothing if all of them are frequent."""
-    rarest = min(range(len(words)), key=lambda k: len(where.get(words[k], ())))
-    places = where.get(words[rarest], ())
-    for i in places if len(places) <= _MOST_PLACES else ():
-        own = range(i - rarest, i - rarest + len(words))
-        is_inside = own.start >= 0 and own.stop <= len(page)
-        if is_inside and all(page[at].text == word for at, word in zip(own, words, strict=True)):
-            yield own
+    def _shifted_by(self, axis: int, line: int, step: int) -> Iterator[MisplacedCells]:
+        def slot(k: int) -> Slot:
+            return (k, line) if axis == 0 else (line, k)
 
+        run: list[int] = []
+        for k in range(self.size[axis] + 1):
+            at, target = slot(k), slot(k + step)
+            words = self.cells[at].words if at in self.cells else ()
+            is_same = self._is_known(target) and target not in self.perhaps
+            is_same = is_same and not {at, target} & self.spanned and words == self.has.get(target, ())
+            if is_same and at in self.strays and at not in self.taken and target not in self.right:
+                run.append(k)
+            elif not is_same or k == self.size[axis]:
+                if run and self._is_shift([slot(k) for k in run], axis, step):
+                    places = {slot(k): slot(k + step) for k in run}
+                    self.taken.update(places)
+                    yield self._finding(places, _detail(axis, run, step))
+                run = []
 
-def _is_alone(own: range, page: Sequence[PageAtom]) -> bool:
-    """Return whether no other word stands close before or behind some words on their line."""
-    for one, other in ((own.start - 1, own.start), (own.stop - 1, own.stop)):
-        if one < 0 or other >= len(page):
-            continue
-        first, second = page[one].box, page[other].box
-        height = max(first.height, second.height)
-        is_beside = min(first.y1, second.y1) - max(first.y0, second.y0) > 0
-        if is_beside and -height < second.x0 - first.x1 < _BLANK * height:
+    def _is_shift(self, cells: Sequence[Slot], axis: int, step: int) -> bool:
+        """Return whether cells cannot be those of merged ones, and whether others show where they belong."""
+        sure = [at for at in cells if not self._may_span(at, axis, step) and not self.cells[at].header]
+        if len(cells) == 1:
+            return bool(sure) and self._is_single_shift(cells[0], axis, step)
+        if axis == 0:
+            return len(sure) >= 1
+        return len(sure) >= 2 and all(self.n_right[1][at[1]] for at in cells)
+
+    def _is_single_shift(self, at: Slot, axis: int, step: int) -> bool:
+        """Return whether one cell has shifted by one: its own place is empty on the page, the other one
+        in the output.
+
+        The same happens if cells are merged and their text stands at their end. So in a row nothing may
+        follow, and in a column the text must stand higher on the page.
+        """
+        target = (at[0] + step, at[1]) if axis == 0 else (at[0], at[1] + step)
+        is_free = target not in self.filled and at not in self.sure and at not in self.perhaps
+        n_right = min(self.n_right[1][at[1]], self.n_right[1][target[1]])
+        is_last = not any(c[1] == at[1] and (c[0] - target[0]) * step > 0 for c in self.right)
+        return abs(step) == 1 and is_free and n_right >= 2 and (is_last if axis == 0 else step < 0)
+
+    def _may_span(self, at: Slot, axis: int, step: int) -> bool:
+        """Return whether a cell may be in the middle of several that are merged: those up to its place, and
+        as many behind it, are empty in the output.
+        """
+        way = 1 if step > 0 else -1
+        if axis == 1 and way < 0:  # none has its text in the last row
             return False
-        if first == second:  # parts of one word
-            return False
-    return True
+        for n in range(1, 2 * abs(step) + 1):
+            place = (at[0] + way * n, at[1]) if axis == 0 else (at[0], at[1] + way * n)
+            if place in self.filled or place in self.spanned or not 0 <= place[axis] < self.size[axis]:
+                return False
+        return True
+
+    def _finding(self, places: Mapping[Slot, Slot], detail: str) -> MisplacedCells:
+        """Return misplaced cells with the places that have their words."""
+        cells: list[range] = []
+        for at, target in places.items():
+            words = self.cells[at].words
+            sure, doubtful = self.sure.get(target, ()), self.perhaps.get(target, ())
+            runs = [sure, *([*own, run] for run in doubtful for own in ((), sure))]
+            own = next(run for run in runs if self._texts(run) == words)
+            for run in own:
+                if cells and cells[-1].stop == run.start and run is not own[0]:
+                    cells[-1] = range(cells[-1].start, run.stop)
+                else:
+                    cells.append(run)
+        said = tuple(j for at in places for j in self.cells[at].said)
+        return MisplacedCells(tuple(cells), said, detail)
 
 
-def _bands(cells: Sequence[_PlacedCell], axis: int) -> dict[int, _Band]:
-    """Return where the columns (0) or rows (1) lie of which enough cells agree about it."""
-    groups: defaultdict[int, list[Span]] = defaultdict(list)
-    for cell in cells:
-        groups[cell.at[axis]].append(cell.edges[axis])
-    points = {k: _deepest(own) for k, own in groups.items()}
-    known = sorted(point for k, point in points.items() if len(groups[k]) >= _OTHERS)
-    found = {}
-    for k, own in groups.items():
-        narrow = [e for e in own if bisect_right(known, e[1]) - bisect_left(known, e[0]) <= 1]
-        alike = [e for e in narrow if e[0] <= points[k] <= e[1]]
-        if alike:
-            band = _Band(min(e[0] for e in alike), max(e[1] for e in alike), points[k], 0)
-            n = sum(map(band.holds, narrow))
-            if n >= _MOST * len(own):
-                found[k] = band._replace(n=n)
-    return found
-
-
-def _deepest(spans: Sequence[Span]) -> float:
-    """Return the middle of what most of some spans have in common."""
-    edges = sorted([(low, 0) for low, _ in spans] + [(high, 1) for _, high in spans])
-    depth = best = 0
-    found = edges[0][0]
-    for (at, is_end), (following, _) in pairwise(edges):
-        depth += -1 if is_end else 1
-        if depth > best:
-            best, found = depth, (at + following) / 2
-    return found
-
-
-# --- which are misplaced ------------------------------------------------------------------------------------
-
-
-def _along(
-    axis: int,
-    cells: Sequence[_PlacedCell],
-    bands: tuple[Mapping[int, _Band], Mapping[int, _Band]],
-    filled: Set[tuple[int, int]],
-    output: Sequence[str],
-) -> Iterator[MisplacedCells]:
-    """Yield the cells of a row that stand in wrong columns (0), or of a column in wrong rows (1)."""
-    strays: defaultdict[int, dict[int, tuple[_PlacedCell, int]]] = defaultdict(dict)
-    for cell in cells:
-        if (target := _target(cell, axis, bands)) is not None:
-            strays[cell.at[1 - axis]][cell.at[axis]] = cell, target
-    n_own = Counter(cell.at[1 - axis] for cell in cells)
-    for line, own in strays.items():
-        rest = dict(own)
-        for k, (cell, target) in own.items():
-            other, back = own.get(target, (cell, k + 1))
-            if back == k < target:
-                words = " ".join(output[other.said.start : other.said.stop])
-                yield _finding([cell, other], f"exchanged with {words[:_SHOWN]}")
-                del rest[k], rest[target]
-        rest = {
-            k: (cell, target)
-            for k, (cell, target) in rest.items()
-            if not cell.header and min(bands[axis][n].n for n in (k, target)) >= _OTHERS
-        }
-        yield from _shifted(axis, rest, n_own[line] - len(own), filled)
-
-
-def _target(
-    cell: _PlacedCell, axis: int, bands: tuple[Mapping[int, _Band], Mapping[int, _Band]]
-) -> int | None:
-    """Return the column or row in which a cell stands on the page; None if it is its own, or in doubt."""
-    edges, home = cell.edges[axis], bands[axis].get(cell.at[axis])
-    line = bands[1 - axis].get(cell.at[1 - axis])
-    if home is None or home.n < _OTHERS_OF_PAIR or home.holds(edges) or home.gap(edges) < _CLEAR:
-        return None
-    if line is None or line.n < 2 or not line.holds(cell.edges[1 - axis]):
-        return None
-    near = [k for k, band in bands[axis].items() if band.gap(edges) <= 0]
-    if len(near) != 1:
-        return None
-    band = bands[axis][near[0]]
-    is_apart = band.gap((home.low, home.high)) > 0
-    return near[0] if band.n >= _OTHERS_OF_PAIR and band.holds(edges) and is_apart else None
-
-
-def _shifted(
-    axis: int, strays: Mapping[int, tuple[_PlacedCell, int]], n_steady: int, filled: Set[tuple[int, int]]
-) -> Iterator[MisplacedCells]:
-    """Yield the cells of one row or column that have shifted by as many places, as one finding."""
-    steps = Counter(target - k for k, (_, target) in strays.items())
-    if not steps:
-        return
-    step, n = steps.most_common(1)[0]
-    own = [cell for k, (cell, target) in sorted(strays.items()) if target - k == step]
-    is_run = all(b.at[axis] - a.at[axis] == 1 for a, b in pairwise(own))
-    if axis == 1 and (n < 2 or not is_run):
-        return
-    if n == 1 and (n_steady < 2 or _may_span(own[0], axis, step, filled)):
-        return
-    first, last = own[0].at[axis], own[-1].at[axis]
+def _detail(axis: int, run: Sequence[int], step: int) -> str:
+    first, last = run[0], run[-1]
     name = ("column", "row")[axis]
     if first == last:
-        detail = f"in {name} {first + 1}, the PDF has it in {name} {first + step + 1}"
-    else:
-        detail = f"in {name}s {first + 1} to {last + 1}, the PDF has them {abs(step)} {name}"
-        detail += ("s" if abs(step) > 1 else "") + (" later" if step > 0 else " earlier")
-    yield _finding(own, detail)
-
-
-def _may_span(cell: _PlacedCell, axis: int, step: int, filled: Set[tuple[int, int]]) -> bool:
-    """Return whether a cell may be in the middle of several that are merged: those up to its place, and as
-    many behind it, are empty in the output.
-    """
-    way = 1 if step > 0 else -1
-    places = [cell.at[axis] + way * k for k in range(1, 2 * abs(step) + 1)]
-    line = cell.at[1 - axis]
-    last = max(place[axis] for place in filled)
-    is_empty = not any(((k, line) if axis == 0 else (line, k)) in filled for k in places)
-    return is_empty and min(places) >= 0 and max(places) <= last
-
-
-def _finding(cells: Sequence[_PlacedCell], detail: str) -> MisplacedCells:
-    said = tuple(j for cell in cells for j in cell.said)
-    return MisplacedCells(tuple(cell.words for cell in cells), said, detail)
+        return f"in {name} {first + 1}, the PDF has it in {name} {first + step + 1}"
+    way = ("s" if abs(step) > 1 else "") + (" later" if step > 0 else " earlier")
+    return f"in {name}s {first + 1} to {last + 1}, the PDF has them {abs(step)} {name}{way}"

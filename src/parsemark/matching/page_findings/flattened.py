@@ -32,7 +32,7 @@ _THERE, _IN_TABLE = 0.7, 0.2
 _LEAST_LEADERS = 4  # signs
 _LEADER = re.compile(r"[.·…_]{1,200}")
 _FIXED_PITCH = re.compile(
-    r"mono|courier|consol|typewriter|menlo|(?:cm|sf|lm|ec|pl|la)(?:tt|mono)", re.IGNORECASE
+    r"mono|nimbusmon|courier|consol|typewriter|menlo|(?:cm|sf|lm|ec|pl|la|tx|px)(?:tt|mono)", re.IGNORECASE
 )
 _SECTION = re.compile(r"\d{1,3}(?:\.\d{1,3})*")
 _CODE = re.compile(r"(?ms)^[ \t]*(```|~~~).*?^[ \t]*\1|<pre\b.*?</pre>")

@@ -37,24 +37,24 @@ def check_fact(fact: Fact) -> None:
     """
     if fact.kind not in _KINDS:
         raise CorpusError(
-            f"Fact {fact.id}: {fact.kind!r} is not a kind of assertion. Choose one of: {', '.join(_KINDS)}."
+            f"Assertion {fact.id}: {fact.kind!r} is not a known kind. Choose one of: {', '.join(_KINDS)}."
         )
     for name in _KINDS[fact.kind][1]:
         value = fact.arguments.get(name)
         is_list = name in _LISTS
         parts = value if isinstance(value, list | tuple) and is_list else [None if is_list else value]
         if not all(isinstance(part, str) for part in parts) or not any(map(str.strip, parts)):
-            form = "a list of texts" if is_list else "a text"
+            form = "a non-empty list of texts" if is_list else "a non-empty text"
             raise CorpusError(
-                f"Fact {fact.id} of kind {fact.kind!r} needs the argument {name!r}: {form} that is not empty."
+                f"Assertion {fact.id} of kind {fact.kind!r} needs the argument {name!r}: {form}."
             )
     if not isinstance(fact.arguments.get("below", ""), str):
-        raise CorpusError(f"Fact {fact.id} of kind {fact.kind!r}: its argument 'below' is not a text.")
+        raise CorpusError(f"Assertion {fact.id} of kind {fact.kind!r}: its argument 'below' is not a text.")
     if _KINDS[fact.kind][0] in (_number, _in_text):
         sides = [fact.arguments.get(side, "") for side in ("before", "after")]
         if not all(isinstance(side, str) for side in sides) or not any(map(str.strip, sides)):
             raise CorpusError(
-                f"Fact {fact.id} of kind {fact.kind!r} needs the words 'before' it or 'after' it, as texts."
+                f"Assertion {fact.id} of kind {fact.kind!r} needs 'before' or 'after': the words next to it."
             )
 
 

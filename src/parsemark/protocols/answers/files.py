@@ -67,7 +67,7 @@ def read_facts(path: str) -> Mapping[str, tuple[Fact, ...]]:
             if any((fact.kind, fact.arguments) == (f.kind, f.arguments) for f in own):
                 continue  # what is asked twice counts once
             if any(fact.id == f.id for f in own):
-                raise CorpusError(f"another fact of {sample} has the id {fact.id}")
+                raise CorpusError(f"another assertion of {sample} has the id {fact.id}")
             own.append(fact)
         except (FormatError, CorpusError) as error:
             why = str(error).rstrip(".")

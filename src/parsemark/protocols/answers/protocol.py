@@ -141,9 +141,9 @@ class AnswersProtocol(PageProtocol):
         ]
         asked = read_facts(self.facts) if self.facts else {}
         if unknown := sorted(set(asked) - set(tables.places.samples)):
-            facts = counted(sum(len(asked[sample]) for sample in unknown), "fact")
+            facts = counted(sum(len(asked[sample]) for sample in unknown), "assertion")
             names = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
-            notes.append(f"{self.facts} has {facts} of pages that are not in the run: {names}.")
+            notes.append(f"{self.facts} has {facts} for pages that are not in the run: {names}.")
         with_truth = tables.read("samples", "sample", where=pl.col("truth").is_not_null())["sample"]
         n_known = len(set(asked or with_truth) & set(tables.places.samples))
         return self.summary_of(tables, sums, notes=notes, counts={"pages with truth": n_known})
@@ -157,7 +157,11 @@ class AnswersProtocol(PageProtocol):
             facts = self._facts(truth, prediction)
             return view_of_facts(facts, self.score_page(truth, prediction), prediction, "right", question)
 
-        return Presentation(pages=PageViews("right", "The share of a page's facts that it answers.", view))
+        return Presentation(
+            pages=PageViews(
+                "right", "Numbers: shares of the page's assertions that are answered rightly.", view
+            )
+        )
 
 
 def _row(

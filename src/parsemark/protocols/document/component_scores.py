@@ -49,14 +49,14 @@ _ELEMENTS = {
 _BOXES_FORM = "Its form: {results: [{image_name, bbox, category_id, score}], categories: {id: name}}"
 _MAX_NAMED = 5
 MEANINGS = {
-    "ALL_page_avg": "↓ edits over length, mean over pages",
-    "edit_whole": "↓ edits over length of everything together",
-    "edit_sample_avg": "↓ edits over length, mean over elements",
+    "ALL_page_avg": "↓ edits / length, mean over pages",
+    "edit_whole": "↓ edits / length, all elements together",
+    "edit_sample_avg": "↓ edits / length, mean over elements",
     "TEDS": "↑ similarity of tables as trees",
-    "TEDS_structure_only": "↑ the same without the cell contents",
+    "TEDS_structure_only": "↑ TEDS without the cell contents",
     "CDM": "↑ similarity of the rendered formulas",
-    "ExpRate@CDM": "↑ share of formulas that are drawn alike",
-    "BLEU": "↑ runs of up to four words in common",
+    "ExpRate@CDM": "↑ share of formulas that look the same when rendered",
+    "BLEU": "↑ shared sequences of one to four words",
 }
 """What the figures of components are, and whether higher (↑) or lower (↓) is better."""
 

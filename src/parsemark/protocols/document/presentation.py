@@ -33,7 +33,7 @@ ERROR_KINDS = (
 def present(profile: str) -> Presentation:
     """Show a run that was scored under a profile; published ones have no pages to draw."""
     is_strict = profile == "strict"
-    pages = PageViews("text_edit", "Numbers are text edit distances; lower is better.", view_page)
+    pages = PageViews("text_edit", "Numbers: text edit distances; lower is better.", view_page)
     return Presentation(
         drawing="parsemark.report.presentations.document:DRAWING",
         error_kinds=ERROR_KINDS,

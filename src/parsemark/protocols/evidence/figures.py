@@ -202,7 +202,7 @@ def notes(told: Mapping[str, Any]) -> list[str]:
             some = ", ".join(f"{entry['said']} ({entry['sample']})" for entry in places[:_NAMED])
             if places:
                 where = counted(len(places), "place")
-                found.append(f"{parser} {kind} numbers in {where}, and wrote: {some}.")
+                found.append(f"{parser} {kind} numbers in {where}; it wrote: {some}.")
     if told["worst_pages"]:
         page = told["worst_pages"][0]
         what = [f"{int(page[kind])} {kind}" for kind in (*PAGE_STATUSES[1:], *EXTRAS) if page[kind]]

@@ -96,7 +96,7 @@ class EvidenceProtocol(PageProtocol):
         """Show findings page by page, the worst first."""
         from parsemark.protocols.evidence.view import found_on, page_view
 
-        words = "The share of a page's words that are kept; the page with most findings comes first."
+        words = "Numbers: shares of the page's words that are kept; most findings first."
         shown = PageViews("kept", words, of_rows=page_view, worst=WRONG, found=found_on)
         return Presentation(pages=shown, hidden_metrics=frozenset({FOUND}))
 

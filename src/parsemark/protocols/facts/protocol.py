@@ -156,7 +156,7 @@ class FactsProtocol(PageProtocol):
             scored = self.score_page(truth, prediction)
             return view_of_facts(truth.facts, scored, prediction, figure, in_words)
 
-        shown = PageViews(figure, "The share of a page's facts that passed.", view)
+        shown = PageViews(figure, "Numbers: shares of the page's assertions that passed.", view)
         return Presentation(pages=shown, result_files=self.result_files)
 
 
@@ -189,8 +189,8 @@ def share_info(scope: str, name: str, *, main: bool = False) -> FigureInfo:
     return FigureInfo(
         name=f"{scope}.{re.sub(r'[^A-Za-z0-9_.]', '_', name)}",
         label=label[:1].upper() + label[1:],
-        definition=f"Share of the tests of the {scope} {name} that pass.",
-        denominator=f"tests of the {scope}",
+        definition=f"Share of the assertions of the {scope} {name} that pass.",
+        denominator=f"assertions of the {scope}",
         main=main,
     )
 
@@ -277,7 +277,7 @@ class FactTotals:
     def notes(self) -> list[str]:
         """Return notes for readers of the scores."""
         most = max((float(own[:, -2].sum()) for own in self.sums.values()), default=0.0)
-        said = f"Up to {counted(int(most), 'fact')} could not be tested and count as not passed."
+        said = f"Up to {counted(int(most), 'assertion')} could not be tested and count as not passed."
         return [said] if most else []
 
 

@@ -301,7 +301,9 @@ def _unread(run: RunMatches) -> list[str]:
         found = "it counts in detection, but its" if one else "they count in detection, but their"
         return [f"{who}: {found} content is excluded from every parser's score."]
     they, pages = ("it counts", "its page") if one else ("they count", "their pages")
-    return [f"{who}: {they} in no parser's score, nor do predictions on {pages} that match no other table."]
+    return [
+        f"{who}: {they} in no score of any parser. Nor do predictions on {pages} that match no other table."
+    ]
 
 
 def _doubtful_negatives(run: RunMatches) -> list[str]:

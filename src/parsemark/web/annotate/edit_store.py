@@ -353,10 +353,10 @@ class Work:
             _keep(db, key, page if truth is None else truth, revision + 1)
             files = [file.relative_to(self.folder).as_posix() for file in self._files.get(name, ())]
             said = (
-                f"its files were changed by hand since it was {'accepted' if was_accepted else 'edited'} "
-                f"(now: {', '.join(files) or 'none'}). They stay as they are, and the page "
-                f"{'' if truth is None else 'shows what they say (one undo shows what it was) and '}"
-                "counts as not accepted: open it and say that it is right, or keep the files."
+                f"its files were changed by hand after it was {'accepted' if was_accepted else 'edited'} "
+                f"(files now: {', '.join(files) or 'none'}). parsemark does not change them. "
+                f"{'' if truth is None else 'The page shows their content; undo shows the content before. '}"
+                "The page counts as not accepted. To accept it, open it and choose “Page is right”."
             )
             return Remark(name, said, left_out=False)
 

@@ -23,7 +23,7 @@
         el("td", { class: deltaClass(x - y, c.higher_is_better, c.digits) }, parsemark.signed(x - y, c.digits)));
     });
     return el("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": label }, el("table", { class: "numbers" },
-      el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "name" }, "Figure"), el("th", { scope: "col" }, parsemark.foreign(a)), el("th", { scope: "col" }, parsemark.foreign(b)), el("th", { scope: "col" }, "A − B"))),
+      el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "name" }, "Score"), el("th", { scope: "col" }, parsemark.foreign(a)), el("th", { scope: "col" }, parsemark.foreign(b)), el("th", { scope: "col" }, "A − B"))),
       el("tbody", {}, rows)));
   };
 

@@ -35,7 +35,7 @@ def parser_charts(run: RunSource, parser: RunParser) -> list[Chart]:
     return [] if chart is None else [chart]
 
 
-def histogram(run: RunSource, parsers: Sequence[RunParser], text: tuple[str, str, str]) -> Chart | None:
+def histogram(run: RunSource, parsers: Sequence[RunParser], text: tuple[str, str, str, str]) -> Chart | None:
     """Return the share of the judged tables by score; missed tables stand apart from those that score 0."""
     series = []
     for parser in parsers:

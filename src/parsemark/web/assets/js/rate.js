@@ -125,7 +125,7 @@
   const back = () => guarded(async () => {
     if (state.last === null) return;
     take(await parsemark.get(`/api/item?place=${state.last}`));
-    tell("Back at the one before. Save again to change it.");
+    tell("This is the previous pair. Save again to change its score.");
   });
 
   const toggleMarks = () => guarded(async () => {

@@ -103,7 +103,7 @@
     return el("div", { class: "detail" },
       el("section", {}, el("h2", {}, "Side by side"),
         truth ? tally(marks) : null,
-        truth ? el("p", { class: "muted small" }, "In the truth a cell is coloured by who has it right; in A and B the cells in which the two part have a frame.") : null),
+        truth ? el("p", { class: "muted small" }, "Truth: coloured by who is right. A, B: frames mark differences.") : null),
       el("div", { class: "three-sides" },
         el("section", { class: "side" }, el("h3", {}, "Truth"), truth ? parsemark.renderTable(truth, "Truth", mark) : el("p", { class: "muted" }, !page.truth ? "This page has no truth." : row.invented ? "There is no table here." : "The truth has no cells.")),
         contenders.map((c, k) => panel(c, "AB"[k], row.matches[k], sides[k], marks))));

@@ -25,7 +25,7 @@
     return el("section", { class: "explanation" },
       el("h3", {}, "What a reader loses ", el("span", { class: "muted" }, explained.title)),
       explained.errors.length ? el("ol", { tabindex: "0" }, explained.errors.map(line))
-        : el("p", { class: "muted" }, "Nothing: every value can be found again with its row and column."),
+        : el("p", { class: "muted" }, "Nothing: every value can be found with its row and column."),
       left > 0 ? el("p", { class: "muted small" }, `and ${left} more`) : null);
   };
 
@@ -92,8 +92,8 @@
     return el("div", { class: "detail" },
       el("div", { class: explained ? "with-explanation" : "" }, comparison(truth, pred), explanation(explained, data.error_labels)),
       el("div", { class: "sides" },
-        side("Truth", truth, page.truth ? "Nothing of this kind is here: the parser invented it." : "This page has no truth."),
-        side("Prediction", pred, unread ? "This was read from the parser's whole text: see the raw output below, and the text beside the truth under Whole pages." : "The parser has nothing here.")),
+        side("Truth", truth, page.truth ? "The truth has no such element here: the parser invented it." : "This page has no truth."),
+        side("Prediction", pred, unread ? "The parser's whole text was scored instead of single elements. See the raw output below, or Whole pages." : "The parser returned nothing here.")),
       ...detailsOf(match), source("Truth as given", truth), source("Prediction as given", pred), rawPanel(page, parserIndex));
   };
 })();

@@ -85,7 +85,7 @@
     if (!element) {
       tableEditor.leave();
       at("table-tools").hidden = true;
-      return at("editor").replaceChildren(el("p", { class: "muted" }, annotated.page.elements.length ? "Choose an element." : "Nothing on this page yet. Add a table, or say that the page is right: that it has none."));
+      return at("editor").replaceChildren(el("p", { class: "muted" }, annotated.page.elements.length ? "Choose an element." : "Nothing on this page yet. Add a table. If the page has none, choose “Page is right”."));
     }
     at("table-tools").hidden = !element.table;
     if (element.table) return tableEditor.draw(at("editor"), element.id, element.table, focus);

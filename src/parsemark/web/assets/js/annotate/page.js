@@ -20,8 +20,8 @@
   };
 
   const say = () => {
-    const since = state.changed ? ", edited since: the truth is what was accepted" : "";
-    const who = state.accepted.length ? ` · accepted by ${state.accepted.join(", ")}${since}` : state.hasTruth ? " · not accepted here; its files are the truth until then" : " · not accepted, so no truth yet";
+    const since = state.changed ? "; edited since, but the accepted version is the truth" : "";
+    const who = state.accepted.length ? ` · accepted by ${state.accepted.join(", ")}${since}` : state.hasTruth ? " · not accepted; until then, its files are the truth" : " · not accepted, so no truth yet";
     status.textContent = (queue.length || running ? "Saving …" : "Saved") + who;
   };
 
