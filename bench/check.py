@@ -2,8 +2,8 @@
 
 The folder has `PACKAGE--NAME.pdf` (some neighbouring pages of a real document) and, for each parser, a folder
 `PARSER/PACKAGE--NAME.json` with the list of the texts of its pages. `python bench/check.py FOLDER` makes the
-outputs, in an environment with pdfminer.six, pymupdf, pymupdf4llm, pypdf, pypdfium2 and markitdown;
-`pdftotext` is poppler's.
+outputs, in an environment with pdfminer.six, pdfplumber, pymupdf, pymupdf4llm, pypdf, pypdfium2 and
+markitdown; `pdftotext` is poppler's.
 
 Each output is given to `check` as one text without marks of pages, then harmed in one way and given again. A
 harm is found if a new finding of a right kind has at least half of its words, and shown if findings of the
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 PARSERS = (
     *("pdftotext", "pdftotext-layout", "pymupdf", "pypdfium2", "pypdf", "pdfminer"),
-    *("markitdown", "pymupdf4llm", "pymupdf-tables"),
+    *("markitdown", "pymupdf4llm", "pymupdf-tables", "pdfplumber"),
 )
 SEED, BOOTSTRAPS = 49, 1000
 COLUMN = 6  # lines of a column whose lines are mixed
@@ -574,7 +574,7 @@ def main() -> bool:
     by_hash = sorted(Path(folder).glob("*.pdf"), key=lambda p: hashlib.sha256(p.stem.encode()).hexdigest())
     for pdf in by_hash:
         package = pdf.stem.partition("--")[0]
-        if half_of(package) != wanted:
+        if wanted not in ("both", half_of(package)):
             continue
         documents += 1
         made = [parser for parser in PARSERS if Path(folder, parser, f"{pdf.stem}.json").is_file()]
@@ -652,6 +652,11 @@ def texts_of(parser: str, pdf: Path, n_pages: int) -> list[str]:
         from pdfminer.high_level import extract_text
 
         found = [extract_text(pdf, page_numbers=[k]) for k in range(n_pages)]
+    elif parser == "pdfplumber":
+        import pdfplumber
+
+        with pdfplumber.open(pdf) as document:
+            found = [text_beside_tables(page) for page in document.pages]
     elif parser == "pymupdf-tables":
         import fitz
 
@@ -671,11 +676,24 @@ def text_and_tables(page: Any) -> str:
         x, y = (x0 + x1) / 2, (y0 + y1) / 2
         if not any(t.bbox[0] <= x <= t.bbox[2] and t.bbox[1] <= y <= t.bbox[3] for t in tables):
             parts.append(text)
-    for rows in (table.extract() for table in tables):
-        cells = [[(cell or "").replace("\n", " ").replace("|", "\\|") for cell in row] for row in rows]
-        head, *body = [f"| {' | '.join(row)} |" for row in cells]
-        parts.append("\n".join([head, "|---" * len(rows[0]) + "|", *body]))
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *map(markdown, (table.extract() for table in tables))])
+
+
+def text_beside_tables(page: Any) -> str:
+    """Return the text of one of pdfplumber's pages outside of tables, and its tables in Markdown."""
+    tables, rest = page.find_tables(), page
+    for table in tables:
+        rest = rest.outside_bbox(table.bbox)
+    return "\n\n".join(
+        [rest.extract_text(), *(markdown(rows) for table in tables if (rows := table.extract()))]
+    )
+
+
+def markdown(rows: Sequence[Sequence[str | None]]) -> str:
+    """Return a table in Markdown."""
+    cells = [[(cell or "").replace("\n", " ").replace("|", "\\|") for cell in row] for row in rows]
+    head, *body = [f"| {' | '.join(row)} |" for row in cells]
+    return "\n".join([head, "|---" * len(rows[0]) + "|", *body])
 
 
 def make_outputs(folder: Path) -> Iterator[str]:

@@ -119,7 +119,7 @@ def test_history_of_a_local_package(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert all(point.value is not None for point in installed.points)
     validate(as_json("history", found), json_schemas()["history.schema.json"])
     shown = history_markdown(found)
-    assert "1.4 → 1.5: worse, TE F1 Con −" in shown and "other outputs on 24 pages" in shown
+    assert "1.4 → 1.5: worse, TE F1 Con −" in shown and "the output changed on 24 pages" in shown
     assert shown.startswith("| version | ") and max(map(len, shown.splitlines())) > 200
     narrow = history_markdown(found, 80)
     assert max(map(len, narrow.splitlines())) <= 80 and "1.5: TE F1 Con 0." in narrow

@@ -366,7 +366,7 @@ def test_a_table_that_holds_another_is_refused_and_the_inner_one_read(tmp_path: 
     page = [(-1, 20, 60, "outside"), (-1, 100, 60, "in a"), (-1, 180, 60, "in b"), (-1, 100, 80, "in c")]
     pdf = write_tagged(tmp_path / "a.pdf", [[*page, (-1, 180, 80, "in d")]], [])
     outer_found, inner_found = read_pair(pdf, tmp_path / f"a.{kind}").tables
-    assert "holds another table" in outer_found.refused
+    assert "contains another table" in outer_found.refused
     assert inner_found.parts[0].table.text_rows() == [["in a", "in b"], ["in c", "in d"]]
 
 

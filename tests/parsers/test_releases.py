@@ -148,7 +148,7 @@ def test_what_cannot_be_used_is_said_in_one_line_and_the_rest_goes_on(
     assert [parser.name for parser in usable_parsers(specs, get_parser, said.append)] == ["mine@1.1"]
     assert all("\n" not in line and line.startswith("Left out: mine@1.") for line in said), said
     hangs, imports, needs, builds, absent = said
-    assert "did not finish its start" in hangs
+    assert "did not finish starting" in hangs
     assert "libfoo is not here" in imports
     assert "absent-helper" in needs
     assert "must be built here, and the build failed" in builds

@@ -92,4 +92,4 @@ def test_a_headline_of_several_parts_needs_not_the_first_one() -> None:
     whole = mean_of_figures(INFO, parts)
     assert figure_of(whole, "a").value == 1 and figure_of(whole, "b").value is None
     ranking = rank(whole)
-    assert ranking.best == "a" and "No Overall, so no rank, for b" in ranking.notes[0]
+    assert ranking.best == "a" and ranking.notes[0].startswith("b: no Overall, so no rank.")

@@ -30,7 +30,7 @@ _WIDE = 2.0  # the same where a sign without letters, as `&`, may stand in the b
 _FAR = 3.0  # heights of a word from a table from which on it is no part of it
 _MIDDLE = 0.2  # share of a line's height that rows may overlap at its top and at its end
 _FARTHEST = 4  # columns or rows by which cells may have shifted
-_MOST_PEAKS, _MOST_PLACES, _MOST_CELLS, _MOST_SLOTS = 4, 30, 5_000, 200_000
+_MOST_PEAKS, _MOST_PLACES, _MOST_CELLS, _MOST_SLOTS = 4, 30, 5_000, 50_000
 """Places looked at of a row or column and of a word, filled cells of a table, and its rows times columns."""
 _SHOWN = 40  # characters of the other cell that are named
 
@@ -509,8 +509,9 @@ class _Comparison:
         target = (at[0] + step, at[1]) if axis == 0 else (at[0], at[1] + step)
         is_free = target not in self.filled and at not in self.sure and at not in self.perhaps
         n_right = min(self.n_right[1][at[1]], self.n_right[1][target[1]])
-        is_last = not any(c[1] == at[1] and (c[0] - target[0]) * step > 0 for c in self.right)
-        return abs(step) == 1 and is_free and n_right >= 2 and (is_last if axis == 0 else step < 0)
+        if not is_free or n_right < 2 or step not in ((-1, 1) if axis == 0 else (-1,)):
+            return False
+        return axis == 1 or not any(c[1] == at[1] and (c[0] - target[0]) * step > 0 for c in self.right)
 
     def _may_span(self, at: Slot, axis: int, step: int) -> bool:
         """Return whether a cell may be in the middle of several that are merged: those up to its place, and
