@@ -245,7 +245,7 @@ def test_a_grid_of_few_words_has_no_findings_and_its_exchanged_cells_are_named_b
         assert at == {(r, c), other}
 
 
-SLOTS = {(50 + 90 * c, 50 + 20 * r): (r, c) for r in range(10) for c in range(10)}
+SLOTS = {(50.0 + 90 * c, 50.0 + 20 * r): (r, c) for r in range(10) for c in range(10)}
 
 
 def test_huge_tables_and_overlapping_spans_are_passed_over() -> None:
