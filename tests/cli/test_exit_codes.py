@@ -143,5 +143,11 @@ def test_a_check_that_fails_is_1(
 
 def test_docs_name_the_codes() -> None:
     page = (Path(__file__).parents[2] / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
-    for code, meaning in (("0", "done"), ("1", "the check failed"), ("2", "wrong usage"), ("130", "stopped")):
+    meanings = {
+        0: "the command succeeded",
+        1: "a check failed",
+        2: "wrong usage",
+        130: "the command was stopped",
+    }
+    for code, meaning in meanings.items():
         assert f"| {code} | {meaning}" in page
