@@ -222,17 +222,20 @@ def gate_markdown(result: GateResult, link: PageLink | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def errors_markdown(parser: str, changes: Changes) -> list[str]:
-    """Return the number of elements with each error type, before and now."""
+def errors_markdown(parser: str, changes: Changes, sides: str = "old → new") -> list[str]:
+    """Return the number of elements with each error type on both sides."""
+    who = markdown_cell(parser)
     if changes is None:
-        return [f"{markdown_cell(parser)}: this protocol lists no errors by type."]
+        return [f"{who}: this protocol lists no errors by type."]
     if not changes:
-        return [f"{markdown_cell(parser)}: no errors of any type, before or now."]
+        return [f"{who}: no errors of any type."]
     changed = [str(change) for change in changes if change.old != change.new]
-    same = [change for change in changes if change.old == change.new]
-    words = ", ".join(changed) or "no type of error changed"
-    rest = f" ({counted(len(same), 'other type')} as before)" if same and changed else ""
-    return [f"{markdown_cell(parser)}, elements with an error of a type, old → new: {words}{rest}."]
+    if not changed:
+        return [f"{who}: the same number of elements with each type of error."]
+    n_same = len(changes) - len(changed)
+    rest = f" ({counted(n_same, 'other type')} unchanged)" if n_same else ""
+    named = f"{who}, number" if who else "Number"
+    return [f"{named} of elements with each type of error, {sides}: {', '.join(changed)}{rest}."]
 
 
 def _worse_markdown(result: GateResult, link: PageLink | None) -> list[str]:
@@ -255,9 +258,10 @@ def _first(lines: Sequence[str]) -> list[str]:
 def parsers_text(run: Run, found: Comparison, protocol: str | None = None, *, slices: bool = False) -> str:
     """Return all that `compare` prints of two parsers of a run."""
     summary = run.summary(protocol)
-    (errors,) = errors_markdown(
-        f"{found.b} → {found.a}", errors_beside(run, summary.protocol, found.a, found.b)
-    )
+    changes, both = errors_beside(run, summary.protocol, found.a, found.b), f"{found.a} and {found.b}"
+    has_changed = any(change.old != change.new for change in changes or ())
+    sides = markdown_cell(f"{found.b} → {found.a}")
+    (errors,) = errors_markdown("" if has_changed else both, changes, sides)
     groups = slice_differences((summary, found.a), (summary, found.b)) if slices else []
     sliced = slices_markdown(groups, found.a, found.b) if slices else ""
     parts = (comparison_markdown(found), f"\n{errors}\n", sliced, _of_which(summary))
@@ -281,7 +285,9 @@ def two_runs_text(
 
 
 def _of_which(summary: Summary) -> str:
-    return f"\nScores of {summary.protocol}.\n" + "".join(f"\nNote: {note}\n" for note in summary.notes)
+    return f"\nScores of protocol {summary.protocol}.\n" + "".join(
+        f"\nNote: {note}\n" for note in summary.notes
+    )
 
 
 def gate_junit(result: GateResult) -> str:
