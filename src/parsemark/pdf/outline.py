@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from parsemark.pdf.child import in_child
 from parsemark.pdf.document import open_document
+from parsemark.pdf.marked import address_of
 from parsemark.pdf.text import LINE_END_HYPHEN
 
 _MAX_ENTRIES, _MAX_DEPTH, _MAX_LENGTH = 20_000, 12, 400
@@ -15,8 +16,8 @@ _MAX_ENTRIES, _MAX_DEPTH, _MAX_LENGTH = 20_000, 12, 400
 
 
 _HEADING = re.compile(r"H([1-6])?|Title")
-_MOST_TAGS, _MOST_OBJECTS, _LONGEST_ROLE = 20_000, 50_000, 64
-"""Elements of the structure tree of a page, objects on it, and bytes of a role that are read."""
+_MOST_TAGS, _MOST_OBJECTS, _LONGEST_ROLE = 100_000, 50_000, 64
+"""Elements and marks in the structure tree of a page, objects on it, and bytes of a role that are read."""
 
 
 class OutlineEntry(NamedTuple):
@@ -66,7 +67,7 @@ def _tagged_on(document: Any, index: int) -> Iterator[OutlineEntry]:
             raw.FPDF_StructTree_GetChildAtIndex(tree, k)
             for k in range(raw.FPDF_StructTree_CountChildren(tree))
         ]
-        headings = list(_headings_below(roots))
+        headings = _headings_below(roots)
         if not headings:
             return
         texts = _texts_by_mark(page, {number for _, numbers in headings for number in numbers})
@@ -79,36 +80,34 @@ def _tagged_on(document: Any, index: int) -> Iterator[OutlineEntry]:
         page.close()
 
 
-def _headings_below(roots: list[Any]) -> Iterator[tuple[int, list[int]]]:
-    """Yield level and marked contents of each heading; a tree with cycles ends at the limits."""
-    work, seen = [(root, 0) for root in reversed(roots)], 0
-    while work and (seen := seen + 1) <= _MOST_TAGS:
-        element, depth = work.pop()
-        if not element or depth > _MAX_DEPTH * 4:
+def _headings_below(roots: list[Any]) -> list[tuple[int, list[int]]]:
+    """Return level and marked contents of each heading, in the order of the tree.
+
+    Each element is read once, so that a tree with cycles ends.
+    """
+    from pypdfium2 import raw
+
+    found: list[tuple[int, list[int]]] = []
+    seen: set[int | None] = set()
+    work: list[tuple[Any, list[int] | None]] = [(root, None) for root in reversed(roots)]
+    steps = 0
+    while work and (steps := steps + 1) <= _MOST_TAGS:
+        element, own = work.pop()
+        if isinstance(element, int):
+            if own is not None:
+                own.append(element)
             continue
-        if role := _HEADING.fullmatch(_role(element)):
-            yield int(role[1] or 1), list(_marks_below(element, 0))
-        else:
-            work += [(child, depth + 1) for child in reversed(_children(element))]
-
-
-def _marks_below(element: Any, depth: int) -> Iterator[int]:
-    from pypdfium2 import raw
-
-    for k in range(min(raw.FPDF_StructElement_GetMarkedContentIdCount(element), _MAX_ENTRIES)):
-        number = raw.FPDF_StructElement_GetMarkedContentIdAtIndex(element, k)
-        if number >= 0:  # else it is an element
-            yield number
-    for child in _children(element) if depth < _MAX_DEPTH else ():
-        yield from _marks_below(child, depth + 1)
-
-
-def _children(element: Any) -> list[Any]:
-    from pypdfium2 import raw
-
-    count = min(raw.FPDF_StructElement_CountChildren(element), _MAX_ENTRIES)
-    found = (raw.FPDF_StructElement_GetChildAtIndex(element, k) for k in range(count))
-    return [child for child in found if child]
+        if not element or address_of(element) in seen:
+            continue
+        seen.add(address_of(element))
+        role = _HEADING.fullmatch(_role(element)) if own is None else None
+        if role:
+            found.append((int(role[1] or 1), own := []))
+        for k in reversed(range(min(raw.FPDF_StructElement_CountChildren(element), _MAX_ENTRIES))):
+            mark = raw.FPDF_StructElement_GetMarkedContentIdAtIndex(element, k)
+            kid = raw.FPDF_StructElement_GetChildAtIndex(element, k) if mark < 0 else mark
+            work.append((kid, own))
+    return found
 
 
 def _role(element: Any) -> str:
