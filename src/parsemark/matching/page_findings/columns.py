@@ -18,6 +18,7 @@ from parsemark.model import Box
 
 _WORDS = 3  # words of a line of a column, and of another column between two lines that belong together
 _LEAST = 3  # places on a page from which on its columns are mixed: one may be a note or a picture's text
+_FAR = 60  # words between two lines that are looked at: more is another block, and no line of another column
 _OF_EACH = 2  # such places of each of two columns
 _STEP = 3.5  # heights of a line from one line to the next one
 _INDENT = 3.0  # heights of a line by which the left ends of two lines of a column may differ
@@ -142,7 +143,7 @@ def _between(
     height = max(one.box.height, other.box.height)
     strangers = tuple(
         j
-        for j in range(last + 1, first)
+        for j in range(last + 1, min(first, last + 1 + _FAR))
         if (i := page_word.get(j)) is not None
         and (k := owner.get(i)) is not None
         and _is_beside(lines[k].box, both, _NEAR * height)
