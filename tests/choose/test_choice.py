@@ -234,7 +234,7 @@ def test_an_estimate_for_more_pages_says_so_and_names_what_bench_shows(tmp_path:
     words = " ".join(in_words(choice))
     assert "Scores are estimates for all 10 pages from 4 labelled pages" in words
     best = summary.figure(choice.best.parser, summary.primary)
-    assert best is not None and f"scores {best.value:.2f}; `bench` prints this score" in words
+    assert best is not None and f"scores {best.value:.2f}: the score that `bench` would print" in words
 
 
 def test_dollars_for_a_million_pages_are_of_machine_and_service() -> None:

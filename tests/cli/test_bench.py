@@ -159,7 +159,7 @@ def test_score_outputs_made_elsewhere(benched: tuple[Path, str]) -> None:
     (folder / "mine" / "report").mkdir()
     (folder / "mine" / "report" / "index.html").write_text("of yesterday")
     again = parsemark(folder, "score", "mine")
-    assert "The run's report is older than these scores. Renew it: parsemark report mine" in again
+    assert "The HTML report is older than these scores. To renew it: `parsemark report mine`" in again
     assert (
         "stranger.md (no sample or document of that name)" in told
         and "notes.docx (not a known format)" in told

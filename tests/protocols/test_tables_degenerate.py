@@ -138,7 +138,10 @@ def test_notes_have_the_grammar_of_their_number() -> None:
     assert bench.summary().notes[0].endswith("since one, two give no boxes.")
     bench.add("boxes", "p1", table("a", ROWS_A, LEFT), table("b", ROWS_B, RIGHT))
     note = bench.summary().notes[0]
-    assert "give no boxes. To match the other parser's tables by position, use `tables(match=bbox)`." in note
+    assert (
+        'give no boxes. `--protocol "tables(match=bbox)"` matches the other parser\'s tables by position.'
+        in note
+    )
     pages = {"p2": replace(PAGES["p2"], elements=(replace(PAGES["p2"].elements[0], box=None),))}
     without = Bench(pages)
     without.add("boxes", "p2", table("a", ROWS_A, LEFT))

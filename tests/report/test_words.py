@@ -152,7 +152,7 @@ def test_the_page_says_first_why_the_leader_leads(site: Path) -> None:
     page = (site / "index.html").read_text()
     why = page.partition("<dt>Why?</dt>")[2].partition("</dd>")[0]
     first, _, rest = why.partition("</p>")
-    assert re.search(r"over fair: “.+” occurs in \d+ elements?, with fair in \d+\.", first), first
+    assert re.search(r"over fair: \w+ has the error “.+” in \d+ elements?, fair in \d+\.", first), first
     assert "lowest" not in first and ("lowest" in rest or not rest.strip())
     assert "Tables are matched by " in page
     assert "counts as found if it overlaps its match by more than <code>0.5</code>." in page

@@ -49,7 +49,7 @@ def _basis(choice: Choice) -> str:
     value = rounded(None if own is None else own.value, 2)
     return (
         f"Scores are estimates for all {counted(choice.n_pages, 'page')} from {labels}. On the "
-        f"labelled pages alone, {choice.best.parser} scores {value}; `bench` prints this score."
+        f"labelled pages alone, {choice.best.parser} scores {value}: the score that `bench` would print."
     )
 
 

@@ -39,9 +39,10 @@ def check(
         Option(
             "--max",
             metavar="KIND=LIMIT",
-            help="Fail if there is more of KIND than LIMIT; repeatable. KIND is lost, altered, invented, "
-            "moved, doubled, leaked, numbers (altered numbers), order (columns out of order), cells (in a "
-            "wrong row or column), tables or headings (printed as plain text). LIMIT is a count "
+            help="Fail if there is more of KIND than LIMIT; repeatable. KIND is one of `lost`, `altered`, "
+            "`invented`, `moved`, `doubled`, `leaked`, `numbers` (altered numbers), `order` (columns out of "
+            "order), `cells` (in a wrong row or column), `tables` (printed as plain text) and `headings` "
+            "(printed as plain text). LIMIT is a count "
             "(`numbers=0`) or a share of the words (`lost=0.5%`).",
         ),
     ] = None,
@@ -79,10 +80,11 @@ def check(
     ] = None,
 ) -> None:
     """Compare an output with its PDF; list text that is lost, altered, invented, moved or leaked (hidden in
-    the PDF, but output).
+    the PDF, but present in the output).
 
-    No truth (correct content) is needed: the text of the PDF is the reference. Text covered in the PDF counts
-    as hidden. Exit code 1 if a limit is exceeded, 2 if a PDF or an output is missing or cannot be used.
+    No truth (correct content) is needed: the text of the PDF is the reference. Text under a picture or
+    shape counts as hidden. Exit code 1 if a limit is exceeded, 2 if a PDF or an output is missing or cannot
+    be used.
 
     Example: parsemark check report.pdf report.md
 

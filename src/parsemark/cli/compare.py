@@ -88,8 +88,8 @@ def gate(
         Option(
             "--regressions/--no-regressions",
             help="Fail if the pages that got worse are more than twice as many as those that got better. "
-            "Also fail if lost tables are more than twice the newly found ones, or if a type of error rises "
-            "on more than twice as many pages as it falls.",
+            "The same rule applies to lost and newly found tables, and for each type of error to pages with "
+            "more and with fewer such errors.",
         ),
     ] = True,
     max_failures: Annotated[

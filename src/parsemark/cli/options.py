@@ -191,15 +191,15 @@ Executor = Annotated[
     Option(help="Where to run: `local`, `ray`, or the address of a Ray cluster such as `ray:HOST:6379`."),
 ]
 _PROTOCOLS = (
-    "Protocol to score with, a set of scores and rules (`parsemark list protocols`); repeatable. Options "
-    "stand in brackets: `tables(match=content,metrics=teds+reader)`."
+    "Protocol (set of scores and rules) to score with; repeatable. `parsemark list protocols` lists them. "
+    "Options stand in brackets: `tables(match=content,metrics=teds+reader)`."
 )
 Protocols = Annotated[
     list[str] | None,
     Option(
         "--protocol",
         help=_PROTOCOLS,
-        show_default="tables; if no page has truth: evidence, and tables without scores",
+        show_default="tables; also evidence, if no page has truth",
     ),
 ]
 TableProtocols = Annotated[list[str] | None, Option("--protocol", help=_PROTOCOLS, show_default="tables")]

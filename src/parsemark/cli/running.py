@@ -84,7 +84,7 @@ def say_old_report(run: Run, console: Console) -> None:
     """Warn that the report of a run is older than its new scores, and how to renew it."""
     if (run.path / "report" / "index.html").is_file() and not is_quiet():
         again = f"parsemark report {shlex.quote(str(run.path))}"
-        console.print(f"The run's report is older than these scores. Renew it: {again}", soft_wrap=True)
+        console.print(f"The HTML report is older than these scores. To renew it: `{again}`", soft_wrap=True)
 
 
 def say_unread(run: Run, parser: str, console: Console) -> None:

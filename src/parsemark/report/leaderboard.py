@@ -84,8 +84,8 @@ def _errors_apart(summary: Summary, errors: Errors) -> Iterator[tuple[Question, 
     gap, kind = max(gaps, key=lambda entry: entry[0], default=(0, None))
     if kind is not None and gap > 0:
         n_first, n_second = (counts.get(kind.name, (0, 0))[0] for counts in (a, b))
-        of_first = f"“{kind.label}” occurs in {counted(n_first, 'element')}"
-        yield "why", f"Largest advantage over {second}: {of_first}, with {second} in {n_second:,}."
+        of_first = f"{first} has the error “{kind.label}” in {counted(n_first, 'element')}"
+        yield "why", f"Largest advantage over {second}: {of_first}, {second} in {n_second:,}."
 
 
 def _parts(source: RunSource, also: Sequence[Path]) -> Iterator[tuple[PageSlice, LeaderboardTable]]:

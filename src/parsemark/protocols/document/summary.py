@@ -232,7 +232,11 @@ def summarise(
             *([] if pages else [NO_TRUTH]),
             *figures.notes(),
             *_incomplete(pages, is_strict=profile == "strict"),
-            *([f"Not scored, because they return tables only: {', '.join(left_out)}."] if left_out else []),
+            *(
+                [f"These parsers return only tables and are not scored here: {', '.join(left_out)}."]
+                if left_out
+                else []
+            ),
             *(f"CDM is not computed. {why}" for why in sorted(set(not_drawn(counted.scores)["message"]))),
             *figures.failure_notes(counted),
         ],

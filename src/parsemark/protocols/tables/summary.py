@@ -286,7 +286,7 @@ def _match_notes(run: RunMatches, is_rule_chosen: bool) -> list[str]:
         n_others = len(run.tables.parsers) - len(run.without_boxes)
         who = "All tables are" if n_others else "Tables are"
         whose = "the other parser's" if n_others == 1 else "the other parsers'"
-        hint = f" To match {whose} tables by position, use `tables(match=bbox)`." if n_others else ""
+        hint = f' `--protocol "tables(match=bbox)"` matches {whose} tables by position.' if n_others else ""
         notes.append(f"{who} {by_text} {names} {give} no boxes.{hint}")
     return notes
 

@@ -169,7 +169,7 @@ class _OwnOutput:
         whole: str | None = None,
     ) -> None:
         self.text, self.prediction, self.file = text, prediction, "" if given is None else given.file
-        self._part, self._whole = part, text if whole is None else whole
+        self._part, self.whole = part, text if whole is None else whole
         self._first = None if given is None else given.first_line
 
     def line_of(self, span: tuple[int, int] | None) -> int | None:
@@ -179,7 +179,7 @@ class _OwnOutput:
         if span is None or self._first is None:
             return None
         place = self._part.place_of(span[0])
-        return self._first + self._whole.count("\n", 0, place)
+        return self._first + self.whole.count("\n", 0, place)
 
 
 def _with_whole_words(seen: Sequence[SeenPage], said: frozenset[str]) -> Iterator[SeenPage]:
@@ -227,7 +227,7 @@ def _check_page(
     if all(finding.kind != "missing_page" for finding in found):
         found += map(_of_heading, headings, repeat(text))
     found.sort(key=lambda finding: list(KINDS).index(finding.kind))
-    regions, about = PageRegions(seen), PageTraits(seen, text)
+    regions, about = PageRegions(seen), PageTraits(seen, text, own.whole)
     shown = []
     for finding in found:
         if (certainty := about.certainty(finding)) >= certain:

@@ -20,8 +20,13 @@ from parsemark.pdf import SeenPage, SeenWord
 if TYPE_CHECKING:
     from parsemark.matching.page_findings import BoxSides, PageFinding
 
-Trait = Literal["ocr", "script", "sign", "gap", "there", "long", "short"]
-_LONG = 5  # words from which on a text is long; of an altered word letters
+Trait = Literal["ocr", "script", "sign", "tiny", "gap", "there", "long", "short"]
+_LONG, _LONG_BLOCK = 5, 40
+"""Words from which on a text is long; letters of an altered word; letters of moved or repeated text."""
+_TINY = 3  # letters or digits of the words of formulas and charts
+_OF_WORDS = frozenset(
+    {"number", "lost", "altered", "invented", "moved", "doubled", "leaked", "joined", "split"}
+)
 _THERE = 0.75  # share of pairs of neighbouring words that the other side must have
 _AROUND, _LEAST = 8, 10
 """Letters on each side of lost words that the output may have side by side, and the fewest of both."""
@@ -33,8 +38,8 @@ _COMPLEX = (("\u0590", "\u1cff"), ("\ufb1d", "\ufefc"))
 class PageTraits:
     """What the certainty of findings on one page depends on."""
 
-    def __init__(self, seen: SeenPage, output: str) -> None:
-        self._seen, self._output = seen, output
+    def __init__(self, seen: SeenPage, output: str, whole: str) -> None:
+        self._seen, self._output, self._whole = seen, output, whole
 
     def certainty(self, finding: PageFinding) -> float:
         """Return the probability that a finding is real."""
@@ -44,24 +49,52 @@ class PageTraits:
         """Return the first of these traits that the finding has.
 
         `ocr`: OCR has read the page. `script`: the page or the finding has letters of a script that is
-        written from right to left or has composed letters. `sign`: a sign or unit of a number. `gap`:
-        the output has the words before and behind lost ones side by side. `there`: the other side has most
-        pairs of neighbouring words too, whatever the blanks. `long`: at least
-        five words, or an altered word of at least five letters. `short`: all others.
+        written from right to left or has composed letters. `sign`: a sign or unit of a number. `tiny`:
+        only words of up to three letters, or a number of one digit, as in formulas and charts. `gap`:
+        the output has the words before and behind lost ones side by side. `there`: the other side has the
+        words too, at another place or as a part of others. `long`: at least five words, an
+        altered word of at least five letters, or moved or repeated text of at least 40. `short`: all others.
         """
-        kind, words = finding.kind, (finding.text or finding.output).split()
         if self._seen.source == "ocr":
             return "ocr"
         if self._is_complex or _n_complex(finding.text + finding.output):
             return "script"
         if finding.detail in ("sign", "unit"):
             return "sign"
-        if kind == "lost" and _share_in(words, self._letters_of_output) >= _THERE:
-            return "gap" if self._is_gap(finding) else "there"
-        if kind in ("invented", "doubled") and _share_in(words, self._letters_of_page) >= _THERE:
-            return "there"
-        size = max(map(len, words), default=0) if kind == "altered" else finding.words
-        return "long" if size >= _LONG else "short"
+        return self._trait_of_words(finding, (finding.text or finding.output).split())
+
+    def _trait_of_words(self, finding: PageFinding, words: Sequence[str]) -> Trait:
+        kind, longest = finding.kind, max(map(len, words), default=0)
+        if kind in _OF_WORDS and longest <= (1 if kind == "number" else _TINY):
+            return "tiny"
+        if self._is_there(finding, words):
+            is_gap = kind == "lost" and self._is_gap(finding) and not self._is_part(words)
+            return "gap" if is_gap else "there"
+        if kind in ("moved", "doubled"):
+            return "long" if len(_letters(words)) >= _LONG_BLOCK else "short"
+        return "long" if (longest if kind == "altered" else finding.words) >= _LONG else "short"
+
+    def _is_there(self, finding: PageFinding, words: Sequence[str]) -> bool:
+        """Return whether the other side has the words of a finding too."""
+        if finding.kind == "lost":
+            long_words = [_letters([word]) for word in words if len(word) > _TINY]
+            return (
+                _share_in(words, self._letters_of_output) >= _THERE
+                or (len(words) >= _LONG and _share_in(words, _letters_of_whole(self._whole)) >= _THERE)
+                or (bool(long_words) and all(word in self._letters_of_output for word in long_words))
+            )
+        if finding.kind == "invented":
+            return _share_in(words, self._letters_of_page) >= _THERE
+        if finding.kind == "number" and "," in finding.text and finding.text in self._output:
+            return True
+        if finding.kind == "altered" or (finding.kind == "number" and finding.detail != "joined numbers"):
+            return _letters(words) in _letters(finding.output.split())
+        return False
+
+    def _is_part(self, words: Sequence[str]) -> bool:
+        """Return whether the output has words as a part of one that the page does not have."""
+        own = _letters(words)
+        return any(own in word and word not in self._letters_of_page for word in self._words_of_output)
 
     def _is_gap(self, lost: PageFinding) -> bool:
         """Return whether the output has what surrounds lost words without them, and not with them."""
@@ -94,6 +127,10 @@ class PageTraits:
         return _letters(self._output.split())
 
     @cached_property
+    def _words_of_output(self) -> frozenset[str]:
+        return frozenset(atom for word in self._output.split() for atom in atoms(word))
+
+    @cached_property
     def _letters_of_page(self) -> str:
         return _letters([word.text for word in self._shown])
 
@@ -113,6 +150,11 @@ def _n_complex(text: str) -> int:
 
 def _letters(words: Sequence[str]) -> str:
     return "".join(atom for word in words for atom in atoms(word))
+
+
+@lru_cache(maxsize=1)
+def _letters_of_whole(output: str) -> str:
+    return _letters(output.split())
 
 
 def _share_in(words: Sequence[str], letters: str) -> float:
