@@ -171,13 +171,17 @@ INTERVAL = "95 % CI for documents like these"
 """The question that intervals of scores answer: other documents of these types, in this mix."""
 
 
-def figure_note(interval: tuple[float, float] | None, n: float, style: str) -> str:
-    """Return interval and denominator of a figure in words."""
+def figure_note(interval: tuple[float, float] | None, n: float, style: str, denominator: str) -> str:
+    """Return interval and denominator of a figure in words.
+
+    >>> figure_note((0.5, 0.75), 62, "score", "true tables")
+    '95 % CI for documents like these: 0.500 to 0.750, n = 62 (true tables)'
+    """
     parts = []
     if interval:
         low, high = (format_value(end, style) for end in interval)
         parts.append(f"{INTERVAL}: {low} to {high}")
-    parts.append(f"n = {n:,.0f}")
+    parts.append(f"n = {n:,.0f} ({denominator})")
     return ", ".join(parts)
 
 

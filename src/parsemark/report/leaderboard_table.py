@@ -114,7 +114,7 @@ def leaderboard_cell(column: FigureInfo, figure: Figure | None) -> LeaderboardCe
         return LeaderboardCell(None, None, None, "–", "", False)
     problem = column.name == "failures" and bool(figure.value)
     text = format_value(figure.value, column.style)
-    note = figure_note(figure.interval, figure.n, column.style)
+    note = figure_note(figure.interval, figure.n, column.style, column.denominator)
     return LeaderboardCell(figure.value, figure.low, figure.high, text, note, problem)
 
 
