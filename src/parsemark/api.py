@@ -671,7 +671,8 @@ def export(
         page: The page to export (failure).
         score: Score to show (badge); by default the primary score.
         link: URL that the badge links to; for `hf-eval`, URL of the results.
-        bundle: Bundle of the run to verify before a badge is written; the scores in both must be equal.
+        bundle: Bundle of the run (badge). The badge is written only if the bundle can be verified and has the
+            same scores as the run.
         dataset: Dataset of the corpus on the Hugging Face Hub, as `OWNER/NAME` (hf-eval).
         out: File or folder to write; tables are returned as text without it.
         progress: Called with what is being written.

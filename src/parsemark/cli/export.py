@@ -43,7 +43,8 @@ def export(
     bundle: Annotated[
         Path | None,
         Option(
-            help="Bundle of the run to verify before `badge` is written; the scores in both must be equal."
+            help="Bundle of the run, for `badge`. The badge is written only if the bundle can be verified and "
+            "has the same scores as the run."
         ),
     ] = None,
     dataset: Annotated[
@@ -67,7 +68,8 @@ def export(
     - charts-pdf, charts-svg, charts-png: charts for a paper; needs `pip install 'parsemark[figures]'`.
     - outputs-md, outputs-html, outputs-csv, outputs-json: the parsers' outputs, one file per page, named
       after the PDFs.
-    - boxes: boxes of the tables that one parser found, as a COCO file for `modular(detect=file)`.
+    - boxes: boxes of the tables that one parser found, as a COCO file. The parser `modular(detect=file)` can
+      use them instead of its own detection.
     - badge: an SVG with score, interval and corpus.
     - hf-eval: evaluation results for a model repository on the Hugging Face Hub, a YAML file per parser.
     - failure: a folder with one page, its truth, the parser's output and worker, and the command that repeats

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
     from parsemark.research_calls import Bill
 
-app = typer.Typer(name="judge", cls=Commands, help="Language models that score pairs.", no_args_is_help=True)
+app = typer.Typer(
+    name="judge",
+    cls=Commands,
+    help="Test language models that score tables, and show their stored answers.",
+    no_args_is_help=True,
+)
 
 Judges = Annotated[
     list[str] | None,

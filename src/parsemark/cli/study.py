@@ -61,7 +61,10 @@ def run(
     max_cost: judging.MaxCost = None,
     answers: judging.Answers = None,
 ) -> None:
-    """Correlate metrics, scores stored in the file, and judges with the mean human rating.
+    """Measure how well metrics and judges (language models) agree with human ratings.
+
+    Each metric, each judge, and each kind of score stored in the file is correlated with the mean human
+    rating of the pairs.
 
     Writes `correlations.json`, `study.json`, `scores.jsonl`, `scatter.png` and `disagreements.html`.
     study.json contains the agreement between raters, counts, prompts, costs, and differences from the metric
