@@ -43,8 +43,8 @@ def export(
     bundle: Annotated[
         Path | None,
         Option(
-            help="Bundle of the run, for `badge`. The badge is written only if the bundle can be verified and "
-            "has the same scores as the run."
+            help="Bundle of the run, for `badge`. The badge is written only if the bundle can be verified "
+            "and has the same scores as the run."
         ),
     ] = None,
     dataset: Annotated[
