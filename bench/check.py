@@ -42,7 +42,7 @@ PARSERS = (
 )
 SEED, BOOTSTRAPS = 49, 1000
 COLUMN = 6  # lines of a column whose lines are mixed
-ALL, DEFAULT = 0.0, 0.9  # least certainties of findings
+ALL, DEFAULT = 0.0, 0.75  # least certainties of findings
 OF: tuple[Literal["found", "shown"], ...] = ("found", "shown")
 INVENTED = (
     "Quarterly shipments rose to 7391 crates before the committee adjourned",

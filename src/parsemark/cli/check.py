@@ -68,7 +68,7 @@ def check(
             max=1.0,
             help="Hide findings whose probability of being real is below this value; 0 shows all.",
         ),
-    ] = 0.9,
+    ] = 0.75,
     out: Annotated[
         Path | None,
         Option(

@@ -50,7 +50,7 @@ def check(
     *,
     ocr: Literal["auto", "off"] = "auto",
     page_separator: str | None = None,
-    certain: float = 0.9,
+    certain: float = 0.75,
 ) -> PdfCheck:
     """Compare the output of a parser with its PDF and return what was lost, altered or invented.
 

@@ -112,7 +112,7 @@ def check_folder(
     out: Path,
     *,
     ocr: Literal["auto", "off"] = "auto",
-    certain: float = 0.9,
+    certain: float = 0.75,
     limits: Mapping[str, Limit] | None = None,
     done: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> BatchSummary:

@@ -20,9 +20,9 @@ from parsemark.pdf import SeenPage, SeenWord
 if TYPE_CHECKING:
     from parsemark.matching.page_findings import BoxSides, PageFinding
 
-Trait = Literal["ocr", "script", "sign", "tiny", "gap", "there", "long", "short"]
-_LONG, _LONG_BLOCK = 5, 40
-"""Words from which on a text is long; letters of an altered word; letters of moved or repeated text."""
+Trait = Literal["ocr", "script", "sign", "gap", "tiny", "there", "long", "short"]
+_LONG = 5  # words from which on a text is long; of an altered word letters
+_LONG_BLOCK = {"moved": 80, "doubled": 40}  # letters from which on text of these kinds is long
 _TINY = 3  # letters or digits of the words of formulas and charts
 _OF_WORDS = frozenset(
     {"number", "lost", "altered", "invented", "moved", "doubled", "leaked", "joined", "split"}
@@ -49,11 +49,12 @@ class PageTraits:
         """Return the first of these traits that the finding has.
 
         `ocr`: OCR has read the page. `script`: the page or the finding has letters of a script that is
-        written from right to left or has composed letters. `sign`: a sign or unit of a number. `tiny`:
-        only words of up to three letters, or a number of one digit, as in formulas and charts. `gap`:
-        the output has the words before and behind lost ones side by side. `there`: the other side has the
+        written from right to left or has composed letters. `sign`: a sign or unit of a number. `gap`:
+        the output has the words before and behind lost ones side by side. `tiny`: only words of up to
+        three letters, or a number of one digit, as in formulas and charts. `there`: the other side has the
         words too, at another place or as a part of others. `long`: at least five words, an
-        altered word of at least five letters, or moved or repeated text of at least 40. `short`: all others.
+        altered word of at least five letters, repeated text of at least 40, or moved text of at least 80.
+        `short`: all others.
         """
         if self._seen.source == "ocr":
             return "ocr"
@@ -65,13 +66,15 @@ class PageTraits:
 
     def _trait_of_words(self, finding: PageFinding, words: Sequence[str]) -> Trait:
         kind, longest = finding.kind, max(map(len, words), default=0)
+        is_there = self._is_there(finding, words)
+        if kind == "lost" and is_there and self._is_gap(finding) and not self._is_part(words):
+            return "gap"
         if kind in _OF_WORDS and longest <= (1 if kind == "number" else _TINY):
             return "tiny"
-        if self._is_there(finding, words):
-            is_gap = kind == "lost" and self._is_gap(finding) and not self._is_part(words)
-            return "gap" if is_gap else "there"
-        if kind in ("moved", "doubled"):
-            return "long" if len(_letters(words)) >= _LONG_BLOCK else "short"
+        if is_there:
+            return "there"
+        if least := _LONG_BLOCK.get(kind):
+            return "long" if len(_letters(words)) >= least else "short"
         return "long" if (longest if kind == "altered" else finding.words) >= _LONG else "short"
 
     def _is_there(self, finding: PageFinding, words: Sequence[str]) -> bool:
