@@ -442,10 +442,6 @@ def checked(pdf: Path, pages: Sequence[str]) -> tuple[CheckFinding, ...]:
     return check(pdf, "\n\n".join(pages).encode(), ocr="off", certain=0).findings
 
 
-def findings_of(pdf: Path, pages: Sequence[str]) -> Counter[tuple[str, str]]:
-    return words_of(pdf, checked(pdf, pages), ALL)
-
-
 def words_of(pdf: Path, findings: Sequence[CheckFinding], certain: float) -> Counter[tuple[str, str]]:
     """Return the words of findings, by kind: what the page has, or what only the output has."""
     told: Counter[tuple[str, str]] = Counter()
