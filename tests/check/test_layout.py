@@ -37,13 +37,13 @@ def line_of(first: int, n: int) -> list[str]:
     return [word(first + k) for k in range(n)]
 
 
-def page_of(columns: Sequence[Sequence[Sequence[str]]]) -> SeenPage:
-    """A page with lines of words in columns, in the order of the columns."""
+def page_of(columns: Sequence[Sequence[Sequence[str]]], step: float = 0.0) -> SeenPage:
+    """A page with lines of words in columns, in the order of the columns; each has wider lines by a step."""
     words, line = list[SeenWord](), 0
     for c, lines in enumerate(columns):
         for r, own in enumerate(lines):
             for k, text in enumerate(own):
-                x, y = 40.0 + 250 * c + WORD * k, 50.0 + 12 * r
+                x, y = 40.0 + 250 * c + WORD * k, 50.0 + (12 + step * c) * r
                 words.append(SeenWord(text, Box(x, y, x + WORD - 4, y + 9), line, font="Times"))
             line += 1
     return SeenPage(600, 800, tuple(words), "layer")
@@ -65,6 +65,17 @@ def test_columns_that_are_mixed_or_exchanged_are_told_and_no_others(a: int, b: i
     rest = [*left[min(a, b) :], *right[min(a, b) :]]
     assert found_in(page, [*across, *rest]) == ["columns mixed"]
     assert found_in(page, [*right, *left]) == ["columns in another order"]
+
+
+@pytest.mark.parametrize("step", [0.0, 1.7, 5.0, 11.0])
+def test_columns_in_another_order_are_told_wherever_their_lines_stand(step: float) -> None:
+    left = [line_of(100 * k, 5) for k in range(12)]
+    right = [line_of(5000 + 100 * k, 5) for k in range(9)]
+    page = page_of([left, right], step)
+    assert found_in(page, [*right, *left]) == ["columns in another order"]
+    assert found_in(page, [*right, *left[:6], *left[8:]]) == ["columns in another order"]
+    assert found_in(page, [*left, *right]) == found_in(page, left) == []
+    assert found_in(page, [*right[:5], *left, *right[5:]]) == []  # a block that has moved
 
 
 def test_one_place_at_which_an_output_leaves_a_column_is_none() -> None:

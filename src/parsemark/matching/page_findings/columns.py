@@ -8,8 +8,7 @@ across the columns says nothing about their order.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise
-from operator import itemgetter
+from itertools import pairwise
 from typing import NamedTuple
 
 from parsemark.matching.page_evidence import PageEvidence
@@ -18,13 +17,16 @@ from parsemark.model import Box
 
 _WORDS = 3  # words of a line of a column, and of another column between two lines that belong together
 _LEAST = 3  # places on a page from which on its columns are mixed: one may be a note or a picture's text
-_FAR = 60  # words between two lines that are looked at: more is another block, and no line of another column
+_FAR = (
+    300  # words between two lines that are looked at: more is another block, and no lines of another column
+)
 _OF_EACH = 2  # such places of each of two columns
 _STEP = 3.5  # heights of a line from one line to the next one
 _INDENT = 3.0  # heights of a line by which the left ends of two lines of a column may differ
 _FULL, _AROUND = 0.8, 8
 """How far a line that goes on must reach, of the longest line around it in its column, and what is around."""
-_MOST = 0.8  # share of the lines of a column that must have moved for the column to have moved
+_MOST = 0.9  # share of the lines of two columns that must stand in the order of the columns
+_BESIDE = 0.5  # share of the height of the lower one of two columns at which they stand side by side
 _NEAR = 5.0  # heights of a line up to which a line of another column is beside two lines
 
 
@@ -69,7 +71,7 @@ def mixed_columns(evidence: PageEvidence) -> Iterator[MixedColumns]:
         own = [line for line in lines if hull.y0 <= line.box.centre[1] <= hull.y1]
         yield _finding(own, next(iter(torn.values())), "columns mixed")
         return
-    for column in _moved_columns(found, lines):
+    for column in _exchanged_columns(found, lines):
         yield _finding(column, (), "columns in another order")
 
 
@@ -87,28 +89,40 @@ def _finding(lines: Sequence[_Line], between: tuple[int, ...], detail: str) -> M
     return MixedColumns(words, between, tuple(line.box for line in lines), detail)
 
 
-def _moved_columns(found: WordComparison, lines: Sequence[_Line]) -> Iterator[list[_Line]]:
-    """Yield columns of which nearly all lines stand before what they follow, beside lines that do not."""
-    moved = [2 * sum(i in found.moved for i in line.words) > len(line.words) for line in lines]
-    for is_moved, group in groupby(zip(moved, lines, strict=True), key=itemgetter(0)):
-        column = [line for _, line in group]
-        if not is_moved or len(column) < _LEAST:
+def _exchanged_columns(found: WordComparison, lines: Sequence[_Line]) -> Iterator[list[_Line]]:
+    """Yield columns that the output has behind a later column beside them, but for a few lines."""
+    columns = [column for column in _columns(lines) if len(column) >= _LEAST]
+    hulls = [Box.hull(line.box for line in column) for column in columns]
+    for k in range(len(columns) - 1):
+        one, other = hulls[k : k + 2]
+        high = min(one.y1, other.y1) - max(one.y0, other.y0)
+        if one.x1 > other.x0 or high < _BESIDE * min(one.height, other.height):
             continue
-        hull = Box.hull(line.box for line in column)
-        others = [line.box for line in lines if line.box.x0 >= hull.x1 or line.box.x1 <= hull.x0]
-        if sum(_is_beside(box, hull, 0.0) for box in others) < _LEAST:
-            continue
-        high = Box.hull(others)
-        own = [
-            line
-            for line in lines
-            if line.box.x0 < hull.x1
-            and line.box.x1 > hull.x0
-            and line.box.y1 > high.y0
-            and line.box.y0 < high.y1
-        ]
-        if len(column) >= _MOST * len(own):
-            yield column
+        first, second = (_places(found, column) for column in columns[k : k + 2])
+        n_few = int((1 - _MOST) * min(len(first), len(second)))
+        if min(len(first), len(second)) >= _LEAST and first[n_few] > second[-1 - n_few]:
+            yield columns[k]
+
+
+def _columns(lines: Sequence[_Line]) -> Iterator[list[_Line]]:
+    """Yield lines that follow each other in the file, each below the one before and not beside it."""
+    column: list[_Line] = []
+    for line in lines:
+        if column:
+            last = column[-1].box
+            is_below = line.box.y0 > last.y0 and line.box.x0 < last.x1 and line.box.x1 > last.x0
+            if not is_below:
+                yield column
+                column = []
+        column.append(line)
+    if column:
+        yield column
+
+
+def _places(found: WordComparison, column: Sequence[_Line]) -> list[int]:
+    """Return where the lines of a column begin in the output, in order; lost lines have no place."""
+    begins = (next((j for i in line.words if (j := found.place[i]) is not None), None) for line in column)
+    return sorted(j for j in begins if j is not None)
 
 
 def _goes_on(one: _Line, other: _Line) -> bool:

@@ -78,13 +78,14 @@ def how_altered(seen: str, said: str) -> str:
     ('decimal point', 'digit')
     >>> how_altered("1234", "34"), how_altered("17", "99")
     ('lost digits', 'digits')
-    >>> how_altered("200", "2 0 0")
-    'split digits'
+    >>> how_altered("200", "2 0 0"), how_altered("23.75", "2.375")
+    ('split digits', 'decimal point')
     """
     digits, others = (re.sub(r"\D", "", text) for text in (seen, said))
     if digits == others:
-        point, other = (re.sub(r"[^.,]", "", text) for text in (seen, said))
-        return "split digits" if point == other else "decimal point"
+        # Digits between the signs: a point that is lost, added or at another place divides them otherwise.
+        parts, other_parts = (re.split(r"[.,]", re.sub(r"[^\d.,]", "", text)) for text in (seen, said))
+        return "split digits" if parts == other_parts else "decimal point"
     if len(digits) == len(others):
         differing = sum(a != b for a, b in zip(digits, others, strict=True))
         return "digit" if differing == 1 else "digits"

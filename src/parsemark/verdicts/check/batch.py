@@ -89,6 +89,7 @@ class BatchSummary:
     def to_json(self) -> dict[str, Any]:
         """Return the sums as plain data."""
         return {
+            "schema": "parsemark.check_folder",
             "schema_version": SCHEMA_VERSION,
             **{
                 name: getattr(self, name)

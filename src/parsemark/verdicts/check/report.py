@@ -153,6 +153,7 @@ class PdfCheck:
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain data: `check.schema.json` describes it."""
         return {
+            "schema": "parsemark.check",
             "schema_version": SCHEMA_VERSION,
             "pdf": self.pdf,
             "output": self.output,
