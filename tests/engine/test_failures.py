@@ -34,7 +34,7 @@ def parse(folder: Path, *behaviours: str, limits: PageLimits = LIMITS) -> list[P
         ("crash-once", "ok", 2, None),
         ("silent-exit", "parser_failed", 2, "exit code 0"),
         ("garbage", "parser_failed", 2, "it is not JSON"),
-        ("huge", "parser_failed", 1, "over 1048576 bytes"),
+        ("huge", "parser_failed", 1, "exceeds 1048576 bytes"),
         ("hang", "parser_timeout", 1, "not answer within 10 s"),
         ("leak", "parser_failed", 1, "more than 300 MB"),
         ("leak-in-child", "parser_failed", 1, "more than 300 MB"),
