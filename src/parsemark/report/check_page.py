@@ -160,7 +160,7 @@ def write_batch_pages(
     out: Path,
     *,
     ocr: Literal["auto", "off"] = "auto",
-    certain: float = 0.9,
+    certain: float = 0.75,
 ) -> Path:
     """Write the summary of a batch as `index.html`, and the pages of its worst documents beside it."""
     from parsemark.report.site import standalone_page
