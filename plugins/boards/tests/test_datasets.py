@@ -110,7 +110,7 @@ def test_pdf_parse_bench_names_pdfs_without_truth_and_tables_that_are_cut(tmp_pa
     ]
     (sample,) = corpus.samples()
     assert sample.truth and [t.is_unread for t in sample.truth.tables] == [True, True, False]
-    assert r"\begin{tabular} has no end" in str(sample.truth.tables[0].attributes["truth_error"])
+    assert r"\begin{tabular} has no \end" in str(sample.truth.tables[0].attributes["truth_error"])
 
 
 def test_pubtables1m_with_too_much_structure(tmp_path: Path) -> None:
