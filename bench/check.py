@@ -27,6 +27,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -605,7 +606,7 @@ def report(tallies: Sequence[Tally], documents: int, used: Counter[str]) -> None
     every = sum((t.false for t in tallies), Counter[str]())
     print("new findings that no injection explains, words per 1,000 words:")
     for kind, chosen in (("all", every.keys()), *((k, {k}) for k, _ in every.most_common())):
-        low, high = interval(tallies, lambda some, chosen=chosen: false(some, chosen))  # type: ignore[misc]
+        low, high = interval(tallies, partial(false, kinds=chosen))
         print(f"{kind}: {false(tallies, chosen):.3f} ({low:.3f} to {high:.3f})")
     words = sum(t.untouched for t in tallies)
     told = sum((t.findings for t in tallies), Counter[str]())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Literal
+from typing import Literal, cast
 
 from parsemark.matching.page_evidence import PageEvidence, WordFinding, placed_words
 from parsemark.matching.page_findings.cells import MisplacedCells, misplaced_cells
@@ -175,7 +175,7 @@ def _of_all_words(
     texts = [atom.text for atom in comparison.page]
     in_one_number: set[int] = set()  # words that the output has joined to the number before them
     for found in evidence.findings:
-        kind: FindingKind = found.kind  # type: ignore[assignment]
+        kind = cast(FindingKind, found.kind)  # statuses of words have the names of kinds
         if kind in ("invented", "doubled", "leaked"):
             n = sum(map(counts, found.text.split()))
             severity = _severity(kind, n, found.numbers)

@@ -27,7 +27,7 @@ _APART = 1.0  # points between two rows or columns
 _NEAR = 1.0  # points by which words may leave their column
 _BLANK = 0.6  # heights of a word from which on a blank parts two cells
 _WIDE = 2.0  # the same where a sign without letters, as `&`, may stand in the blank
-_FAR = 3.0  # heights of a word from a table from which on it is no part of it
+_FAR = 3.0  # heights of a word: a word this far from a table is not part of it
 _MIDDLE = 0.2  # share of a line's height that rows may overlap at its top and at its end
 _FARTHEST = 4  # columns or rows by which cells may have shifted
 _MOST_PEAKS, _MOST_PLACES, _MOST_CELLS, _MOST_SLOTS = 4, 30, 5_000, 50_000
@@ -290,7 +290,7 @@ def _along(axis: int, candidates: Sequence[_Candidate], points: Mapping[int, flo
 
 
 def _lanes(span: Span, bands: Sequence[_Band], height: float) -> tuple[list[int], bool]:
-    """Return the rows or columns in which words may be, and whether there is no doubt."""
+    """Return the rows or columns that words may belong to, and whether the answer is sure."""
     low = bisect_left(bands, span[0], key=lambda band: band.point)
     high = bisect_right(bands, span[1], key=lambda band: band.point)
     own = list(range(low, high))

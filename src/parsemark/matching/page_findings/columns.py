@@ -17,9 +17,7 @@ from parsemark.model import Box
 
 _WORDS = 3  # words of a line of a column, and of another column between two lines that belong together
 _LEAST = 3  # places on a page from which on its columns are mixed: one may be a note or a picture's text
-_FAR = (
-    300  # words between two lines that are looked at: more is another block, and no lines of another column
-)
+_FAR = 300  # words between two lines that are searched for lines of another column
 _OF_EACH = 2  # such places of each of two columns
 _STEP = 3.5  # heights of a line from one line to the next one
 _INDENT = 3.0  # heights of a line by which the left ends of two lines of a column may differ

@@ -90,7 +90,11 @@ def _tables(words: Sequence[SeenWord]) -> Iterator[tuple[list[list[int]], int]]:
     """Yield the rows of each table, as words of the page, and the number of its columns."""
     run: list[list[int]] = []
     for row in [*_rows(words), []]:
-        is_row = len(row) >= _COLUMNS and len(_cells(words, row)) >= _COLUMNS and not _has_leaders(words, row)
+        is_row = (
+            len(row) >= _COLUMNS
+            and len(cells_of(words, row, _GAP)) >= _COLUMNS
+            and not _has_leaders(words, row)
+        )
         if is_row and run and _follows(words, run[-1], row):
             run.append(row)
             continue
@@ -133,12 +137,13 @@ def _rows(words: Sequence[SeenWord]) -> list[list[int]]:
     return [[k for _, k in sorted(row)] for row in rows]
 
 
-def _cells(words: Sequence[SeenWord], row: Sequence[int]) -> list[list[int]]:
+def cells_of(words: Sequence[SeenWord], row: Sequence[int], gap: float) -> list[list[int]]:
+    """Return the parts of a row between which a gap of so many heights of its words stands."""
     cells = [[row[0]]]
     for one, other in pairwise(row):
         first, second = words[one].box, words[other].box
-        gap = second.x0 - first.x1
-        if gap > _GAP * (first.y1 - first.y0) and gap > _GAP * (second.y1 - second.y0):
+        space = second.x0 - first.x1
+        if space > gap * (first.y1 - first.y0) and space > gap * (second.y1 - second.y0):
             cells.append([])
         cells[-1].append(other)
     return cells
@@ -150,10 +155,10 @@ def _follows(words: Sequence[SeenWord], one: Sequence[int], other: Sequence[int]
 
 
 def _n_columns(words: Sequence[SeenWord], rows: Sequence[Sequence[int]]) -> int:
-    """Return the number of columns with white between them in all rows; 0 if this is no table."""
+    """Return the number of columns with white between them in all rows; 0 if the rows are not a table."""
     if sum(max(row) - min(row) == len(row) - 1 for row in rows) < _FULL * len(rows):
         return 0  # the file has something else between the words of a row: columns of text
-    cells = [(r, cell) for r, row in enumerate(rows) for cell in _cells(words, row)]
+    cells = [(r, cell) for r, row in enumerate(rows) for cell in cells_of(words, row, _GAP)]
     if median(len(cell) for _, cell in cells) > _SHORT_CELL:
         return 0
     spans = sorted((words[cell[0]].box.x0, max(words[k].box.x1 for k in cell), r) for r, cell in cells)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from statistics import median
 from typing import Literal
 
+from parsemark.matching.page_findings.flattened import cells_of
 from parsemark.model import Box
 from parsemark.pdf import SeenPage, SeenWord
 
@@ -45,6 +46,7 @@ class PageRegions:
     @cached_property
     def _rows(self) -> list[list[SeenWord]]:
         """Words side by side, from top to bottom and from left to right."""
+        # Leaders and other low signs are apart here: with them, lines of contents would look like a table.
         rows: list[list[SeenWord]] = []
         for word in sorted(self._words, key=lambda word: word.box.centre[1]):
             if rows and word.box.centre[1] < rows[-1][0].box.y1 and word.box.y0 < rows[-1][0].box.centre[1]:
@@ -85,20 +87,11 @@ def _height(row: Sequence[SeenWord]) -> float:
     return median(word.box.height for word in row)
 
 
-def _cells(row: Sequence[SeenWord]) -> Iterator[list[SeenWord]]:
-    cell: list[SeenWord] = []
-    for word in row:
-        if cell and word.box.x0 - cell[-1].box.x1 > _GAP * max(word.box.height, cell[-1].box.height):
-            yield cell
-            cell = []
-        cell.append(word)
-    if cell:
-        yield cell
-
-
 def _is_aligned(one: Sequence[SeenWord], other: Sequence[SeenWord]) -> bool:
     """Whether two rows have at least two short cells each, of which two begin or end at the same places."""
-    first, second = (list(_cells(row)) for row in (one, other))
+    first, second = (
+        [[row[k] for k in cell] for cell in cells_of(row, range(len(row)), _GAP)] for row in (one, other)
+    )
     for cells in (first, second):
         if len(cells) < 2 or median(map(len, cells[1:])) > _SHORT_CELL:
             return False
